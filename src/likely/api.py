@@ -90,7 +90,7 @@ def train(
     The table may also be a file of any length: a path, a glob, a folder, or what `open_table` gives; or a table in an
     engine, which counts it: an Ibis table, a DuckDB relation, a Spark frame, or what `engine_table` gives. `model`
     is "evidence", "naive", "full", "aode", "tree" or "svm"; "auto" is evidence, which learns files larger than memory
-    from codes on disk, or naive Bayes if something is asked for that only naive Bayes has. `settings` are those of the
+    from codes on disk, or naive Bayes if you ask for something that only naive Bayes has. `settings` are those of the
     model, `weight` names a column of row weights, and `checkpoint` a file to resume from if counting is interrupted.
     `drop_unlabelled` leaves out rows without a label. What you should know about the table (a column that gives the
     class away, identifiers, duplicates …) is logged, and kept in `schema_.notes`.
@@ -176,7 +176,7 @@ def evaluate(
 
 @wraps(compare_tables)
 def compare(X: AnySource, y: ColumnLike, classifiers: Contenders = "all", **how: Any) -> Comparison:
-    """Which classifier suits a table, also one in files, which is read whole: see `likely.compare`."""
+    """Which classifier suits a table; one in files is read completely. See `likely.compare`."""
     table, target, contenders = in_order(X, y, classifiers)
     if is_relation(table):
         label = str(target)
@@ -246,7 +246,7 @@ def _opened(table: AnySource, target: object = None) -> FileTable | RowsLike:
 
 @dataclass(frozen=True, slots=True)
 class ModelReason:
-    """Why a model was chosen, and how it learns: it was named, a setting or a wish needs it, or it is the best."""
+    """Why a model was chosen, and how it learns: it was named, something asked for needs it, or it is the best."""
 
     kind: Literal["named", "setting", "counts", "fits", "no columns", "on disk"]
     budget: int = 0

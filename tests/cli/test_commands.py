@@ -222,7 +222,7 @@ def test_explain_names_the_words(likely: Likely) -> None:
     texts = ["cheap pills now for you", "meet me at noon today", "cheap cheap offer for you", "noon is fine for me"]
     Path("t.csv").write_text("body,kind\n" + "".join(f"{t},{k}\n" for t, k in zip(texts, "shsh", strict=True)))
     assert likely("train", "t.csv", "-t", "kind", "--kind", "body=text").code == 0
-    assert "cheap" in likely("explain", "t.likely", "t.csv").out
+    assert "cheap" in likely("explain", "t.likely", "t.csv", "--contrast", "h").out.split("(ratio: h against s)")[1]
     assert rows(likely("predict", "t.likely", "t.csv", "-e", "1").out)[2]["because_1"].startswith("body has 'cheap'")
 
 

@@ -126,3 +126,9 @@ def test_what_a_file_was_taken_for_is_a_note(likely: Likely) -> None:
     assert "José" in said.out
     assert said.err.startswith("note: ")
     assert "--encoding" in said.err
+
+
+def test_a_note_is_told_once_by_each_command(likely: Likely) -> None:
+    Path("l.csv").write_bytes("name,n,y\nJosé,1,a\nAna,0,b\nEva,2,a\n".encode("cp1252"))
+    for command in (["schema", "l.csv"], ["train", "l.csv", "-t", "y"], ["predict", "l.likely", "l.csv"]):
+        assert likely(*command).err.count("is not UTF-8") == 1, command

@@ -108,3 +108,9 @@ def test_columns_near_the_one_that_was_meant_are_named(likely: Likely) -> None:
 def test_help_has_plain_words_for_types(name: str, likely: Likely) -> None:
     said = likely(*filter(None, [name]), "--help" if not name else "--help-all").out
     assert not re.search(r"<[a-z]", said), "no type of Python"
+
+
+def test_long_lists_of_choices_stand_in_the_sentence(likely: Likely) -> None:
+    for _ in range(2):  # the second time nothing is added to what the first has made of it
+        said = " ".join(likely("compare", "--help").out.replace("│", " ").split())
+        assert said.count("error, log_loss, brier or expected_cost") == 1

@@ -21,7 +21,7 @@ NO_FILES = {
     "COLUMN", "NAMES", "NAME", "CHAR", "PORT", "PRIORS", "HOW", "MEASURE", "N", "NUMBER", "ACCURACY", "CELL", "PRICE",
     "COLUMN=TYPE", "COLUMN=KIND", "[COLUMN=]NUMBER", "[COLUMN=]FAMILY", "CLASS[,CLASS]",
     "URL", "ADDRESS", "CLASS", "P", "MB", "ROWS", "SECONDS",
-    "FOLDER", "ENGINE",
+    "FOLDER", "ENGINE", "EXAMPLE", "COMMAND",
 }  # fmt: skip
 """What options take that name no files."""
 

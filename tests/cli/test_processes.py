@@ -117,6 +117,21 @@ def test_colours_and_bars_are_for_terminals_only(folder: Path, quick: dict[str, 
     assert on_a_terminal(["convert", "mails.csv", "-o", "x.parquet", "--quiet"], folder) == ""
 
 
+def test_predictions_on_a_terminal_are_a_table_of_the_first_rows(folder: Path, quick: dict[str, str]) -> None:
+    (folder / "long.csv").write_text(
+        "n,name,y\n" + "".join(f"{k},{'long name ' * 9}{k},{'ab'[k % 2]}\n" for k in range(30))
+    )
+    shell("likely train long.csv -t y --model naive", folder, quick)
+    seen = re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", on_a_terminal(["predict", "long.likely", "long.csv"], folder))
+    lines = [line.rstrip() for line in seen.replace("\r\n", "\n").splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["n", "name", "y", "prediction", "P(a)", "P(b)"]
+    assert lines[20].split()[0] == "19"
+    assert re.search(r"  0\.\d{4}$", lines[20])
+    assert lines[22] == "The first 20 rows; -o FILE writes everything."
+    assert len(shell("likely predict long.likely long.csv", folder, quick).stdout.splitlines()) == 31
+
+
 def test_messages_are_folded_between_words_on_a_terminal(folder: Path, quick: dict[str, str]) -> None:
     arguments = ["train", "mails.csv", "--target", "kind", "--model", "naive", "-o", f"{'long-name-' * 4}.likely"]
     (said,) = shell(f"likely {' '.join(arguments)}", folder, quick).stderr.splitlines()

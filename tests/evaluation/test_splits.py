@@ -178,3 +178,8 @@ def test_all_classifiers_are_compared_on_the_same_splits():
     board = compare(X, Y, ["naive Bayes", "tree"], cv=ShuffleSplit(3, test_size=0.4))
     first, second = (board.entries[k].report.predictions for k in (0, 1))
     assert first.unit.tolist() == second.unit.tolist()
+
+
+def test_a_splitter_of_groups_without_groups_is_refused():
+    with pytest.raises(SettingsError, match="GroupKFold holds out whole groups: say in groups"):
+        evaluate(BayesClassifier(), {"x": ["a", "b"] * 10}, ["p", "q"] * 10, cv=GroupKFold(2))

@@ -187,3 +187,20 @@ def test_a_matrix_is_no_class_and_is_not_compared_with_any() -> None:
     for wanted in (sparse.csr_array(np.eye(2)), np.eye(2), (sparse.csr_array(np.eye(2)), 1)):
         with pytest.raises(SettingsError, match="contrast"):
             clf.nomogram(wanted)
+
+
+def test_words_are_told_for_the_classes_that_are_contrasted() -> None:
+    texts = ["cheap pills for you", "noon at the cafe", "goals in the final", "cheap goals", "noon is fine", "final"]
+    clf = BayesClassifier(schema={"text": "text"}).fit(texts, ["spam", "ham", "sport"] * 2)
+    why = clf.explain(["cheap noon final"])
+    spam, ham = (why.classes.tolist().index(name) for name in ("spam", "ham"))
+    told = why.tokens(0, ("spam", "ham"))
+    assert len(told) == 3
+    assert np.allclose(told["ratio"], told["spam"] - told["ham"])
+    assert why.row_sides(0, ("spam", "ham")) == (spam, ham)
+    best, next_best = why.row_sides(0)
+    assert why.posterior[0, best] >= why.posterior[0, next_best] >= np.sort(why.posterior[0])[1]
+    alone = why.row_sides(0, "ham")
+    others = np.delete(why.posterior[0], ham)
+    assert alone[0] == ham
+    assert why.posterior[0, alone[1]] == others.max()

@@ -66,6 +66,7 @@ def test_usual_settings_of_the_other_models_are_those_of_their_classes() -> None
 
 
 KINDS = {"words": "nominal", "links": "ignored"}
+MORE_KINDS = {"received": "ignored", "subject": "ignored"}
 
 
 @pytest.fixture(
@@ -78,6 +79,7 @@ KINDS = {"words": "nominal", "links": "ignored"}
         "tree",
         "words",
         "few classes",
+        "tree in two lines",
         *map(
             "{} with kinds".format,
             (
@@ -100,6 +102,7 @@ def any_path(request: pytest.FixtureRequest, fitted: BayesClassifier, tmp_path: 
         "naive with kinds": lambda: BayesClassifier(schema=KINDS).fit(columns, y),
         "evidence with kinds": lambda: EvidenceClassifier(schema=KINDS).fit(columns, y),
         "tree with kinds": lambda: TreeClassifier(text_tokens=WORDS, schema=KINDS).fit(columns, y),
+        "tree in two lines": lambda: TreeClassifier(text_tokens=WORDS, schema=MORE_KINDS).fit(columns, y),
         "evidence": lambda: EvidenceClassifier().fit(columns, y),
         "tree": lambda: TreeClassifier(schema=None).fit({k: v for k, v in columns.items() if k != "subject"}, y),
         "words": lambda: TreeClassifier(text_tokens=WORDS).fit(columns, y),

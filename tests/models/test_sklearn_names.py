@@ -97,3 +97,16 @@ def test_planes_are_where_scikit_learn_has_them() -> None:
     three = SVMClassifier(kernel="linear").fit(x, np.digitize(x[:, 0], [-0.5, 0.5]))
     assert three.coef_.shape == (3, 2) and three.intercept_.shape == (3,)
     assert not hasattr(SVMClassifier(kernel="gauss").fit(x, x[:, 0] > 0), "coef_")
+
+
+@pytest.mark.parametrize("kind", [BayesClassifier, EvidenceClassifier, TreeClassifier, AODEClassifier])
+def test_attributes_of_scikit_learn_are_hinted_at_where_they_are_not(kind: type[Classifier]) -> None:
+    clf = kind().fit({"sky": ["grey", "blue"] * 5}, ["wet", "dry"] * 5)
+    for name in ("coef_", "intercept_"):
+        assert not hasattr(clf, name)
+        with pytest.raises(AttributeError, match=rf"{kind.__name__}' object has no attribute '{name}': .*explain\(X\)"):
+            getattr(clf, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'colour'$"):
+        _ = clf.colour
+    restored = pickle.loads(pickle.dumps(clf))  # noqa: S301
+    assert restored.predict({"sky": ["grey"]}).tolist() == ["wet"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from likely import Schema
+from likely import Schema, train
 from likely.table import as_table, encode_labels
 from likely.table.infer import Note
 from likely.table.notes import data_notes, right_alone, target_notes
@@ -96,3 +98,37 @@ def test_targets() -> None:
     assert about(list(range(40)), [2] * 40) == ["numeric target"]
     assert about(list(range(26)), [700] * 26) == [], "letters as numbers are classes"
     assert about(["a", "b"], [3, 1]) == [], "four rows prove nothing"
+
+
+@pytest.mark.parametrize(("one", "other"), [("yes", "Yes"), ("New York", " New  York")])
+def test_spellings_that_differ_in_case_or_spaces_only_are_told(one: str, other: str) -> None:
+    table = clean().assign(answer=np.random.default_rng(3).choice([one, other, "no"], 400))
+    found = look(table)["spellings"]
+    assert found.column == "answer"
+    assert repr(one) in str(found)
+    assert repr(other) in str(found)
+    notes = list(target_notes("y", np.array([one, other, "no"], dtype=object), np.array([20, 30, 40])))
+    assert [note.about for note in notes] == ["spellings"]
+    assert "classes of their own" in str(notes[0])
+
+
+def test_truth_values_of_any_spelling_in_a_file_are_two(tmp_path: Path) -> None:
+    words = ["true", "True", "TRUE", "false", "False", ""] * 20
+    (tmp_path / "t.csv").write_text("ok,y\n" + "".join(f"{w},{'ab'[k % 2]}\n" for k, w in enumerate(words)))
+    model = train(tmp_path / "t.csv", "y", model="naive")
+    assert model.schema_["ok"].storage == "boolean"
+    assert model.schema_["ok"].levels == 2
+    assert not any(note.about == "spellings" for note in model.schema_.notes)
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%y", "%d/%m/%Y %H:%M"])
+def test_dates_in_other_forms_are_told_and_are_no_identifiers(form: str) -> None:
+    days = pd.Series(pd.date_range("2023-01-01", periods=400, freq="30h")).dt.strftime(form)
+    found = look(clean().assign(day=days))
+    assert found["dates"].column == "day"
+    assert "2025-01-31" in str(found["dates"])
+    assert "identifier" not in found
+    assert "dates" not in look(
+        clean().assign(day=pd.Series(pd.date_range("2023-01-01", periods=400)).dt.strftime("%Y-%m-%d"))
+    )
+    assert "dates" not in look(clean().assign(part=[f"{k % 9}.{k % 4}" for k in range(400)]))

@@ -130,7 +130,7 @@ class Command(TyperCommand):
     """A command whose help is short, unless all of it is asked for."""
 
     def format_help(self, ctx: Clicked, formatter: Clicked) -> None:
-        _hide_types(self.get_params(ctx))
+        _tidy(self.get_params(ctx))
         rare = [] if ctx.meta.get(ALL_OPTIONS) else [option for option in self.params if _is_rare(option)]
         for option in rare:
             vars(option)["hidden"] = True
@@ -148,13 +148,22 @@ def _is_rare(option: object) -> bool:
     return vars(option).get("rich_help_panel") in RARE and "--model" not in vars(option)["opts"]
 
 
-def _hide_types(parameters: Iterable[object]) -> None:
+LONG = 22
+"""Characters of choices beyond which the help lists them in its sentence: in the column of values they would wrap."""
+
+
+def _tidy(parameters: Iterable[object]) -> None:
     """Leave Python's types (`<bool>`, `<list[str]>`) out of the help; what a value looks like, its metavar says."""
     for parameter in parameters:
-        if vars(parameter).get("is_flag"):
-            vars(parameter)["metavar"] = ""
+        said = vars(parameter)
+        if said.get("is_flag"):
+            said["metavar"] = ""
+        elif "|" in (said.get("metavar") or "") and len(said["metavar"]) > LONG:
+            *others, last = said["metavar"].split("|")
+            said["help"] = f"{said['help'].rstrip('.')}. One of {', '.join(others)} or {last}."
+            said["metavar"] = "CHOICE"
         elif isinstance(parameter, TyperArgument):
-            vars(parameter)["display_type_rich"] = lambda ctx: None
+            said["display_type_rich"] = lambda ctx: None
 
 
 # All commands in one program.
@@ -164,7 +173,7 @@ class Commands(TyperGroup):
     """All commands; what any of them refuses is told in one sentence."""
 
     def format_help(self, ctx: Clicked, formatter: Clicked) -> None:
-        _hide_types(self.get_params(ctx))
+        _tidy(self.get_params(ctx))
         super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Clicked) -> object:

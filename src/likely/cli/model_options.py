@@ -40,7 +40,7 @@ class ModelOptions(OptionGroup):
     model: Annotated[
         Text,
         Option(
-            help="By default evidence.",
+            help="The kind of model; the default is evidence.",
             metavar="evidence|naive|full|aode|tree|svm",
             autocompletion=complete_models,
         ),

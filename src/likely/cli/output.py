@@ -81,9 +81,25 @@ class OutputOptions(OptionGroup):
                 self.say(f"Wrote {path}")
 
     def tell_notes(self, notes: Iterable[str | Note]) -> None:
-        """What was supposed about a table, or what there is to know of it."""
+        """What was supposed about a table, or what there is to know of it; a command says each thing once."""
         for note in notes:
-            self.say(Message("note: ", note if isinstance(note, str) else note.message))
+            if is_news(text := note if isinstance(note, str) else note.message):
+                self.say(Message("note: ", text))
+
+
+_SAID: set[str] = set()
+
+
+def is_news(note: str) -> bool:
+    """Whether the running command says this for the first time."""
+    is_new = str(note) not in _SAID
+    _SAID.add(str(note))
+    return is_new
+
+
+def forget_notes() -> None:
+    """A new command begins: whatever was said may be said again."""
+    _SAID.clear()
 
 
 def write(text: str) -> None:

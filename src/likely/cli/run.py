@@ -15,7 +15,17 @@ from typing import Any, NoReturn
 import typer
 from typer.main import get_command
 
-from likely.cli.output import BROKEN, GOOD, INTERRUPTED, PIPE_CLOSED, TERMINATED, in_options, refused
+from likely.cli.output import (
+    BROKEN,
+    GOOD,
+    INTERRUPTED,
+    PIPE_CLOSED,
+    TERMINATED,
+    forget_notes,
+    in_options,
+    is_news,
+    refused,
+)
 
 USAGE: type[Exception] = typer.BadParameter.__mro__[2]
 """Whatever Typer complains about: the class has another home in every second version."""
@@ -103,12 +113,15 @@ def _usage(error: Any, arguments: Sequence[str]) -> str:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Warnings of the library as notes; those of other libraries are no matter for a user."""
+    """Warnings of the library as notes, each once; those of other libraries are no matter for a user."""
+    forget_notes()
 
     def show(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
         if category.__module__.startswith("likely"):
-            said = message.args[0] if isinstance(message, Warning) and message.args else message
-            sys.stderr.write(f"note: {in_options(said if isinstance(said, str) else str(message))}\n")
+            first = message.args[0] if isinstance(message, Warning) and message.args else message
+            said = first if isinstance(first, str) else str(message)
+            if is_news(said):
+                sys.stderr.write(f"note: {in_options(said)}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")

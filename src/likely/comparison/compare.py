@@ -1,4 +1,4 @@
-"""The door: from a table and classifiers to a comparison."""
+"""From a table and classifiers to a comparison."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def compare(
     n_jobs: int | None = None,
     progress: Shown = None,
 ) -> Comparison:
-    """Compare classifiers on the same folds of a table, beside a baseline that knows only the class proportions.
+    """Compare classifiers on the same folds of a table, and with a baseline that knows only the class proportions.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ WIDTH = 80
 class Result:
     """One classifier: its report, and what one fit and one prediction of all rows took.
 
-    `depth` says of evidence how many columns may speak together.
+    `depth` says of evidence how many columns may act together.
     """
 
     name: str
@@ -128,8 +128,8 @@ class Comparison:
         """The simplest classifier that is not worse than the best within noise, nor are its probabilities.
 
         Probabilities are judged by log loss and by Brier score: a few rows of huge loss make the noise of a log loss so
-        large that everything is within it, and the Brier score is bounded. If the class shares alone are better than
-        the best classifier beyond noise, they are it.
+        large that everything is within it, and the Brier score is bounded. If the class proportions alone are better
+        than the best classifier beyond noise, they are the answer.
         """
         if self.majority is not None and self.differences[self.majority].high < 0.0:
             return self.majority
@@ -352,7 +352,7 @@ class MeanDifference:
 
 
 def variance_inflation(cv: HoldOut, n_rows: int) -> float:
-    """By how much the variance of a mean is larger than paired rows alone would say: 1 + folds · tested / learned.
+    """How much larger the variance of a mean is than paired rows alone suggest: 1 + folds · tested / learned.
 
     For K folds this is 1 + K / (K − 1); for any splits, folds · tested are the rows that are judged at all.
 

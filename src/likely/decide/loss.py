@@ -76,8 +76,8 @@ REFUSED: Final = Refusal()
 class Loss:
     r"""Costs of decisions × truths, and optionally the price of refusing.
 
-    From a mapping `{decision: {truth: cost}}`, a frame (see `from_frame`), or an array with `decisions` and `truths`
-    beside it; an array of rows × decisions × truths gives each row its own costs. Decisions need not be classes. A
+    From a mapping `{decision: {truth: cost}}`, a frame (see `from_frame`), or an array with its `decisions` and
+    `truths`; an array of rows × decisions × truths gives each row its own costs. Decisions need not be classes. A
     negative cost is a gain. It is displayed like a confusion matrix, with a line for each truth.
 
     >>> Loss({"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}, refuse=0.5)
@@ -115,8 +115,8 @@ class Loss:
     def from_frame(cls, frame: TableLike, *, truth: Axis | None = None, refuse: float | None = None) -> Self:
         r"""A frame with truths in its "rows" or "columns", as `truth` says.
 
-        Without it, axes that are called "truth" and "decision" tell, or a first column called "true\predicted"; else
-        truths are taken for columns, unless rows and columns share labels and the costs could be read both ways.
+        Without it, axes called "truth" and "decision" settle it, or a first column called "true\predicted"; else
+        the columns are taken for truths, unless rows and columns share labels and the costs could be read both ways.
         """
         return cls._of(from_frame(frame, truth), refuse)
 
@@ -150,7 +150,7 @@ class Loss:
         negative: Hashable = None,
         refuse: float | None = None,
     ) -> Self:
-        """Two classes: the price of taking a negative row for a positive one, and of missing a positive one.
+        """Two classes: the price of taking a negative row for a positive one, and that of missing a positive one.
 
         With classes such as 0 and 1, False and True, or no and yes, it is clear which one is positive; for others
         `positive` is needed, unless both mistakes cost the same.
@@ -305,7 +305,7 @@ def _summary(loss: Loss) -> str:
 def shown_order(decisions: Sequence[Hashable], truths: Sequence[Hashable]) -> list[int]:
     """Places of the decisions as they are shown: those that are truths in the order of these, then the others.
 
-    So what is right stands on the diagonal.
+    So correct decisions are on the diagonal.
     """
     own = [place for place in index_levels(truths, decisions).tolist() if place >= 0]
     return [*own, *sorted(set(range(len(decisions))) - set(own))]

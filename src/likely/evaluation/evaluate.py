@@ -1,4 +1,4 @@
-"""The door: from a classifier and a table to a report, by every way to hold rows out."""
+"""From a classifier and a table to a report, with every way to hold rows out."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def evaluate(
     classifier : any classifier of this package or of scikit-learn; it is copied, not changed.
     X, y : a table and its labels; for classifiers of tables `y` may also name a column.
     cv : a number of folds (stratified, or in whole groups if `groups` is given), "loo" to leave out one row at a
-        time, "prequential" to judge rows in their order by those before them, a share of the rows to test on once, a
-        test set `(X_test, y_test)`, or None to test the classifier as it is. Also a splitter of scikit-learn
+        time, "prequential" to judge rows in their order by those before them, a proportion of the rows to test on
+        once, a test set `(X_test, y_test)`, or None to test the classifier as it is. Also a splitter of scikit-learn
         (`TimeSeriesSplit()`), pairs of rows to learn and rows to judge, or the fold of each row (−1: only learned).
     loss : a `Loss`: decisions are the cheapest ones, refusals are counted, and the report says what they cost.
     beta : weight of recall in the F measure; above 1 it counts more than precision, below 1 less.
     groups : one label per row; rows of a group are held out together.
-    repeats : how often the folds are dealt anew; every row then counts once in all.
+    repeats : how often the folds are drawn anew; each row still counts once in total.
     random_state : the same number gives the same folds and intervals, whatever `n_jobs` is.
     sample_weight : what each row counts for, in learning and in measuring.
     n_jobs : number of threads; None for all cores.
-    progress : True for a bar on the error stream, None for one on a terminal only, or a function that is told of steps.
+    progress : True for a bar on the error stream, None for one on a terminal only, or a function called at each step.
 
     >>> from likely import BayesClassifier
     >>> days = {"sky": ["grey", "grey", "blue", "blue"]}

@@ -68,7 +68,7 @@ class Report:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What there is to know of the table."""
+        """What you should know about the table."""
         found = tuple(note for make in self._notes for note in make())
         self._notes = [lambda: found]
         return found
@@ -85,7 +85,7 @@ class Report:
 
     @property
     def cells(self) -> Predictions:
-        """What all is measured by but curves: all rows, one by one or counted."""
+        """What everything except the curves is computed from: all rows, one by one or counted."""
         return self.predictions if self.counted is None else self.counted[0]
 
     @cached_property

@@ -57,6 +57,8 @@ def is_split(cv: object) -> TypeGuard[SplitLike]:
 def read_splits(cv: SplitLike, y: Int32, groups: Int32 | None) -> tuple[list[Split], str]:
     """The splits in full, checked, and what they are called."""
     if isinstance(cv, Splitter):
+        if groups is None and "Group" in type(cv).__name__:
+            raise SettingsError(f"{type(cv).__name__} holds out whole groups: say in groups which one each row is of.")
         pairs, name = list(cv.split(np.zeros((len(y), 1)), y, groups)), type(cv).__name__
     else:
         given = list(cv)

@@ -1,4 +1,4 @@
-"""What is believed about each column given the class: densities of numbers, tables of categories."""
+"""The distribution of each column given the class: densities of numbers, tables of categories."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _most_telling(classifier: RanksColumns, found: dict[str, tuple[FittedFamily,
 
 def _title(columns: int, classes: int) -> str:
     left = [f"{n} {what}" for n, what in ((columns, "further columns"), (classes, "rarer classes")) if n > 0]
-    return "What is believed about each column given the class" + (f" (not shown: {', '.join(left)})" if left else "")
+    return "Distribution of each column given the class" + (f" (not shown: {', '.join(left)})" if left else "")
 
 
 def _panel(axes: Axes, model: Model, name: str, belief: FittedFamily, outcomes: Outcomes, classes: Index) -> None:

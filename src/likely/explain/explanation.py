@@ -154,23 +154,32 @@ class Explanation:
             lines.append((row, "posterior", "", "", *posterior[row]))
         return pd.DataFrame(lines, columns=["row", "factor", "value", "status", *self.classes.tolist()])
 
-    def tokens(self, row: int = 0) -> pd.DataFrame:
+    def tokens(self, row: int = 0, contrast: object = None) -> pd.DataFrame:
         """The known words of a row's texts, top words first: column, word, weight, log P under each class.
 
-        `ratio` is the log-likelihood ratio of the row's most probable class to the runner-up: above zero, the word
-        speaks for it, below zero against it.
+        `ratio` is the log-likelihood ratio of the row's most probable class to the runner-up, or with `contrast` of one
+        class to another (of several, to the most probable): above zero, the word speaks for it, below zero against it.
         """
         import pandas as pd
 
-        _refuse_row(row, len(self))
-        best, next_best = [*np.argsort(-self.posterior[row], kind="stable"), 0][:2]
+        target, rival = self.row_sides(row, contrast)
         lines = [
-            (column, token.word, token.weight, token.evidence[best] - token.evidence[next_best], *token.evidence)
+            (column, token.word, token.weight, token.evidence[target] - token.evidence[rival], *token.evidence)
             for column, texts in self.words.items()
             for token in texts[row]
         ]
         lines.sort(key=lambda line: -abs(line[3]))
         return pd.DataFrame(lines, columns=["column", "word", "weight", "ratio", *self.classes.tolist()])
+
+    def row_sides(self, row: int, contrast: object = None) -> tuple[int, int]:
+        """Which two classes the words of a row are told for: a class and its most probable rival."""
+        _refuse_row(row, len(self))
+        order = np.argsort(-self.posterior[row], kind="stable")
+        if contrast is None:
+            best, next_best = [*order, 0][:2]
+            return int(best), int(next_best)
+        target, rivals = target_and_rivals(contrast, self.classes)
+        return target, int(next(place for place in order if place in rivals))
 
     def highlight(self, row: int = 0, column: str | None = None) -> Markup:
         """A text of one row as HTML, its words marked by what they say for the most probable class, or against it.

@@ -1,4 +1,4 @@
-"""Which columns tell most about the class, in general and on given rows; and which say the same thing."""
+"""Which columns are most informative about the class, in general and on given rows; and which repeat each other."""
 
 from __future__ import annotations
 

@@ -63,6 +63,14 @@ class UnsavedWarning(UserWarning):
     """Labels are learned that no model file can hold, so that the classifier cannot be saved."""
 
 
+BY_VALUE = "a column's contribution depends on its value: see explain(X), or feature_importances_ for whole columns"
+SKLEARN_ATTRIBUTES = {
+    "intercept_": "the prior and the intercept are lines of explain(X)",
+    **dict.fromkeys(("coef_", "feature_log_prob_", "theta_", "var_"), BY_VALUE),
+}
+"""Where to find what scikit-learn's models have under these names; who has it under the name is not asked."""
+
+
 def warn_if_unsaved(classes: AnyArray) -> None:
     """Say while something can still be done about it that `save` will refuse these labels."""
     kind = unsaved_type(classes)
@@ -118,6 +126,13 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     def __new__(cls, *given: object, **named: object) -> Self:
         refuse_unknown(cls, named)
         return cast(Self, super().__new__(cls))
+
+    if not TYPE_CHECKING:  # to a type checker, every attribute would be there
+
+        def __getattr__(self, name: str) -> object:
+            """There is no such attribute; of one that scikit-learn's models have, where to find it here."""
+            here = f": {SKLEARN_ATTRIBUTES[name]}" if name in SKLEARN_ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{here}", name=name, obj=self)
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name; those of a classifier within this one as in `classifier__smoothing`."""

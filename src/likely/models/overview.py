@@ -19,7 +19,7 @@ from likely.stats import Summary
 from likely.table.schema import Schema
 
 MOST_LETTERS = 80
-"""A longer title is folded, as scikit-learn does it."""
+"""A longer title is folded between its settings, as scikit-learn does it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,13 @@ def usual_title(kind: str, settings: Mapping[str, object], usual: Mapping[str, o
         return None
     is_schema("schema", kinds)
     told = [f"schema={dict(sorted(kinds.items()))!r}"] if isinstance(kinds, Mapping) else []
-    title = f"{kind}({', '.join([*told, *more])})"
-    return title if len(title) <= MOST_LETTERS else None
+    start, named = f"{kind}(", [*told, *more]
+    title = f"{start}{', '.join(named)})"
+    if len(title) <= MOST_LETTERS:
+        return title
+    if any(len(start) + len(each) >= MOST_LETTERS - 1 for each in named):
+        return None  # to be folded within a setting
+    return start + f",\n{' ' * len(start)}".join(named) + ")"
 
 
 def usual_overview(path: str) -> Overview | LearnedOverview | None:

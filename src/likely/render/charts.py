@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # A heat map of the columns that say the same thing given the class.
 
-TITLE = "What two columns say in common, given the class"
+TITLE = "Dependence between columns, given the class"
 CELL, MARGIN = 0.32, 2.2
 """Inches of a cell, and of the names beside and below."""
 
@@ -41,7 +41,7 @@ CELL, MARGIN = 0.32, 2.2
 def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
     """Bits beyond chance of each pair, as colours; columns in their order, the least dependent left out."""
     if len(columns) < 2:
-        raise SettingsError("There are no pairs of columns to draw: two columns are the least.")
+        raise SettingsError("There are no pairs of columns to draw: at least two columns are needed.")
     kept = np.sort(np.argsort(-excess.max(axis=1), kind="stable")[:most])
     shown = excess[np.ix_(kept, kept)]
     names = [named(columns[k], 22) for k in kept]
@@ -70,8 +70,8 @@ def heat_map(columns: Sequence[str], excess: Array, most: int = 30) -> Picture:
 
 MOST_COLUMNS = 25
 RANKING_UNITS = {
-    "held_out": "information about rows held out, in bits",
-    "contribution": "mean size of the log-odds, in nats",
+    "held_out": "information on held-out rows, in bits",
+    "contribution": "mean absolute log-odds, in nats",
     "permutation": "log loss when it is shuffled, in bits",
 }
 
@@ -93,7 +93,9 @@ def ranking(ranked: pd.DataFrame, most: int = MOST_COLUMNS) -> Picture:
             panels[0].legend(loc="lower right", fontsize=8)
         lines_down(panels[0], [named(name, 34) for name in shown["column"]])
         left = len(ranked) - len(shown)
-        title = "Which columns tell about the class" + (f" (best {len(shown)} of {len(ranked)})" if left else "")
+        title = "How informative each column is about the class" + (
+            f" (best {len(shown)} of {len(ranked)})" if left else ""
+        )
         head_line(figure, title)
     return Picture(figure, title, f"Best first: {', '.join(str(name) for name in shown['column'].head(5))}.")
 
@@ -212,7 +214,7 @@ def _ranked_curves(figure: Figure, panels: Sequence[Axes], table: pd.DataFrame, 
     labels = dict(zip(shown, named_apart(shown, 28), strict=True))
     roc, precise = (points[points["class"].isin(shown)] for points in (curves.roc, curves.precision_recall))
     rates = "false_positive_rate", "true_positive_rate"
-    _curves(panels[0], roc, *rates, "false alarms (share of the rest)", "found (share of the class)", labels)
+    _curves(panels[0], roc, *rates, "false positive rate", "true positive rate", labels)
     _curves(panels[1], precise, "recall", "precision", "recall", "precision", labels)
     panels[0].plot([0, 1], [0, 1], color=FAINT, linewidth=1, zorder=0)
     if len(shown) == 1:
@@ -249,7 +251,7 @@ def confusion(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_yticks(places[0], down[::every], fontsize=size)
     axes.set_xlabel("decision")
     axes.set_ylabel("truth")
-    axes.set_title("Confusion: rows, shaded by share of the truth")
+    axes.set_title("Confusion matrix: rows, shaded by proportion of the true class")
 
 
 def calibration(axes: Axes, bins: pd.DataFrame) -> None:
@@ -259,8 +261,8 @@ def calibration(axes: Axes, bins: pd.DataFrame) -> None:
     axes.plot(bins["predicted"], bins["observed"], color=BLUE, linewidth=1)
     sizes = 12 + 160 * weight / max(weight.max(initial=0.0), 1.0)
     axes.scatter(bins["predicted"], bins["observed"], s=sizes, color=BLUE)
-    _unit_square(axes, "probability given to the most probable class", "share that was right")
-    axes.set_title("Calibration: on the line, probabilities can be believed")
+    _unit_square(axes, "probability of the predicted class", "proportion that was right")
+    axes.set_title("Calibration: the closer to the diagonal, the better")
 
 
 def _curves(

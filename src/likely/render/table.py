@@ -24,6 +24,8 @@ BAR = 6.0
 SHADE = "rgba(0,114,178,{:.2f})"
 DARKEST = 0.6
 GAP = 2
+WIDEST_TITLE = 60
+"""Letters of a title that stay on one line above a narrower table."""
 
 
 def text_of(value: object) -> str:
@@ -126,6 +128,7 @@ class Grid:
         table = Table(
             box=None, title=Text(self.title, style="bold") if self.title else None, title_justify="left",
             pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold cyan",
+            min_width=min(len(self.title), WIDEST_TITLE),
         )  # fmt: skip
         shown = [column for column in self.columns if not column.drawn]
         for k, column in enumerate(shown):

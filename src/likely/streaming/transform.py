@@ -84,6 +84,20 @@ def predict_file(
     return _write(whole, out, suffix, guard, job.predict, job.empty, table.dialect if alike else None)
 
 
+def predict_first(
+    classifier: Classifier, table: FileTable, rows: int, *, probabilities: bool = True,
+    keep: Sequence[str] | None = None, more: More | None = None,
+) -> pa.Table:  # fmt: skip
+    """What `predict_file` would write of the first rows; no more is read than needed."""
+    job = Prediction.prepare(classifier, table, keep, probabilities, more, as_text=table.dialect is not None)
+    found: list[pa.Table] = []
+    for piece in table.pieces(job.read):
+        found.append(job.predict(piece))
+        if sum(map(len, found)) >= rows:
+            break
+    return pa.concat_tables(some).slice(0, rows) if (some := [part for part in found if len(part)]) else job.empty()
+
+
 def _suffix(table: FileTable, out: Target, kind: str | None) -> str:
     """The suffix that says how is written; refuses a file by which something would be lost."""
     if not isinstance(out, (str, os.PathLike)):

@@ -73,7 +73,7 @@ class ManyColumns(Sequence[Column]):
 
 Subject = Literal[
     "leak", "identifier", "duplicates", "one class", "numeric target", "imbalance", "lone rows", "unlabelled",
-    "new values", "missing values", "range",
+    "new values", "missing values", "range", "spellings", "dates",
 ]  # fmt: skip
 
 
@@ -231,7 +231,7 @@ def _infer_strings(table: Table, name: str, storage: Storage) -> Column:
         why = Message("every row has its own value, as identifiers do; ", say_kind(name, "nominal"), " keeps it")
         return Column(name, "ignored", storage, levels, gaps, why)
     what = "values of several types" if storage == "mixed" else "strings"
-    why = Message(what, " with few distinct values" if levels <= known * MOSTLY else "")
+    why = Message(what, ", few distinct" if levels <= known * MOSTLY else "")
     return Column(name, "nominal", storage, levels, gaps, Message(why, _spelt_numbers(name, coded), _constant(levels)))
 
 

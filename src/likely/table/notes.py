@@ -5,6 +5,7 @@ Notes are data: what they are about, the column, a figure, and a sentence that e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -28,6 +29,7 @@ QUANTITY = 20  # numbers with more distinct values are quantities, if each value
 RARE = 20
 COMMON = 0.9  # if one class has so many of the rows, accuracy says little
 COPIES = 0.01
+OTHER_DATE = re.compile(r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}([T ,]+\d{1,2}:\d{2}.*)?\s*")  # 31.01.2025, 1/31/25 9:05
 
 
 def data_notes(table: Table, schema: Schema, labels: Labels | None = None) -> tuple[Note, ...]:
@@ -39,8 +41,9 @@ def data_notes(table: Table, schema: Schema, labels: Labels | None = None) -> tu
     some = table if len(looked) == table.n_rows else table.take(looked)
     known = None if labels is None else Labels(labels.classes, labels.codes[looked])
     leaks = [] if known is None else list(_leaks(some, schema, known))
-    others = _identifiers(some, schema, {note.column for note in leaks})
-    return (*leaks, *others, *_copies(some, schema, known))
+    dates = list(_dates(some, schema))
+    others = _identifiers(some, schema, {note.column for note in (*leaks, *dates)})
+    return (*leaks, *dates, *others, *_spellings(some, schema), *_copies(some, schema, known))
 
 
 def schema_notes(table: Table, schema: Schema) -> tuple[Note, ...]:
@@ -88,6 +91,10 @@ def target_notes(target: str | None, classes: AnyArray, counts: AnyArray, looked
         yield Note(
             "imbalance", f"{said}look at log loss and recall, or give the costs of mistakes", target, float(share)
         )
+    alike = _alike(labels)
+    if alike:
+        said = f"{called} holds {listed(alike)}, which differ only in case or spaces and are classes of their own: "
+        yield Note("spellings", f"{said}write them alike if they mean the same", target)
     lone = [labels[k] for k in np.flatnonzero(counts == 1)]
     if lone and rows >= ENOUGH:
         said = f"{len(lone)} classes have" if len(lone) > 1 else "one class has"
@@ -168,6 +175,38 @@ def _identifiers(table: Table, schema: Schema, told: set[str | None]) -> Iterato
         elif column.storage == "integer" and table.n_rows >= ENOUGH and _counts_up(table.numbers(name)):
             said = f"column {name!r} numbers the rows, as identifiers do: leave it out ("
             yield Note("identifier", Message(said, say_kind(name, "ignored"), ")"), name, 1.0)
+
+
+def _dates(table: Table, schema: Schema) -> Iterator[Note]:
+    """Strings that are dates to a person, but whose day and month could be taken for each other."""
+    for column in schema:
+        name = column.name
+        if column.kind not in ("nominal", "ignored") or column.storage != "string" or column.why == AS_SAID:
+            continue
+        levels = table.codes(name).levels
+        if levels and all(isinstance(level, str) and OTHER_DATE.fullmatch(level) for level in levels):
+            said = f"column {name!r} holds dates such as {levels[0]!r}, which are not read as dates: write them as "
+            yield Note("dates", f"{said}2025-01-31, so that year, month and weekday can be learned", name)
+
+
+def _spellings(table: Table, schema: Schema) -> Iterator[Note]:
+    """Categories that a person would take for one."""
+    for column in schema:
+        if column.kind != "nominal" or column.storage not in ("string", "mixed", "category"):
+            continue
+        alike = _alike(table.codes(column.name).levels)
+        if alike:
+            said = f"column {column.name!r} holds {listed(alike)}, which differ only in case or spaces and are "
+            yield Note("spellings", f"{said}different categories: write them alike if they mean the same", column.name)
+
+
+def _alike(levels: Sequence[object]) -> list[str]:
+    """The first strings among the levels that are the same but for case and spaces."""
+    groups: dict[str, list[str]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            groups.setdefault(" ".join(level.split()).casefold(), []).append(level)
+    return next((group for group in groups.values() if len(group) > 1), [])
 
 
 def _counts_up(numbers: Array) -> bool:

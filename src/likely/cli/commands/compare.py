@@ -66,7 +66,7 @@ def compare(
 
     \b
     likely compare mails.csv --target kind                all of them, ten folds
-    likely compare mails.csv -t kind --with bayes,tree    only these
+    likely compare mails.csv -t kind --with naive,tree    only these
     likely compare loans.csv -t risk --loss costs.csv     by expected cost
     likely compare loans.csv -t risk --by error --html board.html
     likely compare loans.csv -t risk --html board.html --studio studio.html

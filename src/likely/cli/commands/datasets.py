@@ -22,7 +22,10 @@ def datasets(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="The table; leave it out for a list.", show_default=False, autocompletion=complete_datasets
+            help="The table; leave it out for a list.",
+            metavar="NAME",
+            show_default=False,
+            autocompletion=complete_datasets,
         ),
     ] = None,
     out: OutTable = None,

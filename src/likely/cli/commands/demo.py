@@ -39,7 +39,7 @@ def demo(
     ctx: typer.Context,
     what: Annotated[
         Literal["inbox", "blackboard"],
-        typer.Argument(help="An inbox, or twelve patients with every number worked out."),
+        typer.Argument(help="inbox, or blackboard: twelve patients, with every number worked out.", metavar="EXAMPLE"),
     ] = "inbox",
     out: Annotated[
         str, typer.Option("--out", "-o", help="Folder for the files of the demo.", metavar="FOLDER")
@@ -152,7 +152,8 @@ def _in_duckdb(run: Run, console: Console) -> None:
 
 
 def _farewell(console: Console, folder: Path) -> None:
-    likely = "likely" if which("likely") else sys.argv[0]  # made by `make`, it is not on the path
+    program = "python -m likely" if Path(sys.argv[0]).name == "__main__.py" else sys.argv[0]
+    likely = "likely" if which("likely") else program  # made by `make`, it is not on the path
     console.rule("[bold]What next", align="left", style="dim")
     console.print(f"Open [bold]{folder / PAGE}[/] in a browser. The other files are beside it.")
     console.print(f"Your own table:  [bold]{likely} train TABLE.csv --target COLUMN[/]", soft_wrap=True)

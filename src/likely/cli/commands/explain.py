@@ -179,6 +179,14 @@ def _top_words(words: pd.DataFrame, order: list[int]) -> str:
     return text
 
 
+def _words_title(why: Explanation, place: int, sides: object) -> str:
+    """What the words are told for, where there is more than one class."""
+    if len(why.classes) < 2:
+        return "Top words"
+    one, other = (why.classes.tolist()[k] for k in why.row_sides(place, sides))
+    return f"Top words (ratio: {one} against {other})"
+
+
 def _text(why: Explanation, shown: Explanation | Contrast, place: int, number: int, logs: bool) -> str:
     from likely.explain import Contrast
 
@@ -189,7 +197,10 @@ def _text(why: Explanation, shown: Explanation | Contrast, place: int, number: i
         parts.append(shown.row_log_odds(place).grid(shown.title).text())
     else:
         parts.append(_factors(why, place, logs))
-    words = why.tokens(place).head(SHOWN_WORDS) if why.words else None
+    sides = (shown.target, shown.rivals) if isinstance(shown, Contrast) else None
+    words = why.tokens(place, sides).head(SHOWN_WORDS) if why.words else None
     if words is not None and not words.empty:
-        parts.append(f"Top words\n{_top_words(words.round(3), (-posterior).argsort().tolist())}")
+        parts.append(
+            f"{_words_title(why, place, sides)}\n{_top_words(words.round(3), (-posterior).argsort().tolist())}"
+        )
     return "\n\n".join(parts)

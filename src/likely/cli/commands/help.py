@@ -13,7 +13,7 @@ from likely.errors import SettingsError, did_you_mean, listed
 def help(
     ctx: typer.Context,
     command: Annotated[
-        str | None, typer.Argument(help="The command; leave it out for a list.", show_default=False)
+        str | None, typer.Argument(help="The command; leave it out for a list.", metavar="COMMAND", show_default=False)
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Show all options, also those that are rarely needed.")

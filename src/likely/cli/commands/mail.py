@@ -36,7 +36,7 @@ def mail(
     output: OutputOptions,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Maildirs, mboxes, files, or - for one message (the default).", metavar="MAIL…"),
+        typer.Argument(help="Maildirs, mboxes, files, or - for one message (the default).", metavar="MAIL"),
         Reads(),
     ] = None,
     learn: Annotated[

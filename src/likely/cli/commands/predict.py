@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likely.cli.models import load_model
 from likely.cli.options import Guard, InputOptions, LossOptions, Model, OutTable, Tables, listed_in
-from likely.cli.output import OutputOptions, destination, is_pipe, written_as
+from likely.cli.output import (
+    GAP,
+    OutputOptions,
+    destination,
+    is_pipe,
+    many,
+    terminal_width,
+    write_table,
+    written_as,
+)
 from likely.errors import SettingsError
 from likely.progress import row_bar
+
+SHOWN_ROWS, MOST_SHARES, WIDEST = 20, 4, 24
+"""On a terminal: rows, columns of probabilities, and characters of a cell."""
+NUMBER = re.compile(r"-?[\d.,]*")
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +59,7 @@ def predict(
     """Predict the class of each row, with probabilities.
 
     \b
-    likely predict mails.likely new.csv                  CSV to standard output
+    likely predict mails.likely new.csv                  the rows to look at
     likely predict mails.likely new.csv -o out.parquet   format by suffix
     likely predict mails.likely new.csv --explain 3      and three reasons
     likely predict loans.likely new.csv --loss costs.csv --refuse 0.4
@@ -51,8 +67,9 @@ def predict(
 
     Writes the rows with the columns prediction and P(class) added; with costs, also decision and risk; with --explain,
     because_1, because_2 …: what counted most, as log-odds of the predicted class against the runner-up. Columns are
-    matched by name; missing and unseen values are fine. The suffix decides the format: .csv .tsv .parquet .arrow .jsonl
-    .xlsx, text formats also with .gz or .zst. The file is written whole or not at all.
+    matched by name; missing and unseen values are fine. A terminal shows the first rows, a pipe gets all of them as
+    CSV. The suffix of a file decides its format: .csv .tsv .parquet .arrow .jsonl .xlsx, text formats also with .gz or
+    .zst. The file is written whole or not at all.
     """
     if model == "-" and "-" in tables:
         raise SettingsError("Standard input can be the model or the table, but not both; name a file for one of them.")
@@ -62,8 +79,15 @@ def predict(
     copied = [] if keep == ["none"] else listed_in(keep)
     to_pipe = is_pipe(out)
     from likely.streaming.notes import changed_columns
-    from likely.streaming.transform import predict_file
+    from likely.streaming.transform import predict_file, predict_first
 
+    if out is None and sys.stdout.isatty() and not output.json:
+        first = predict_first(
+            classifier, table, SHOWN_ROWS + 1, probabilities=probabilities, keep=copied, more=_more(loss, explain)
+        )
+        _show(first, table.names, output)
+        output.tell_notes(changed_columns(classifier, table))
+        return
     with row_bar("predicting", False if to_pipe else output.progress) as progress:
         rows = predict_file(
             classifier, table, destination(out), probabilities=probabilities, keep=copied, more=_more(loss, explain),
@@ -73,6 +97,35 @@ def predict(
     output.tell_notes(changed_columns(classifier, table))
     if not to_pipe:
         output.say(f"Predicted {rows:,} rows; wrote {out}")
+
+
+def _show(first: pa.Table, names: Sequence[str], output: OutputOptions) -> None:
+    """The first rows for a person: what was added to them, and as many of their own columns as there is room for."""
+    cells = {name: [_written(cell) for cell in found] for name, found in first.slice(0, SHOWN_ROWS).to_pydict().items()}
+    shares = [name for name in cells if name.startswith("P(") and name not in names]
+    if len(shares) > MOST_SHARES:
+        cells["P(prediction)"] = [max(line) for line in zip(*(cells.pop(name) for name in shares), strict=True)]
+    own = {_cropped(name): [_cropped(cell) for cell in cells.pop(name)] for name in names if name in cells}
+    widths = {name: GAP + max(map(len, [name, *found])) for name, found in (own | cells).items()}
+    room = (terminal_width() or 0) + GAP - sum(widths[name] for name in cells)
+    ends = accumulate(widths[name] for name in own)
+    shown = {name: own[name] for name, end in zip(own, ends, strict=True) if end <= room} | cells
+    words = [k for k, found in enumerate(shown.values()) if not all(NUMBER.fullmatch(cell) for cell in found)]
+    write_table("", list(shown), list(zip(*shown.values(), strict=True)), left=words)
+    left_out = len(own) + len(cells) - len(shown)
+    if len(first) > SHOWN_ROWS or left_out or len(shares) > MOST_SHARES:
+        rows = f"The first {SHOWN_ROWS} rows" if len(first) > SHOWN_ROWS else many(len(first), "row")
+        less = f", without {many(left_out, 'column')}" if left_out else ""
+        output.say(f"{rows}{less}; -o FILE writes everything.")
+
+
+def _written(cell: object) -> str:
+    return "" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+
+
+def _cropped(text: str) -> str:
+    line = " ".join(text.split())
+    return f"{line[: WIDEST - 1]}…" if len(line) > WIDEST else line
 
 
 def _more(loss: Loss | None, most: int) -> More | None:

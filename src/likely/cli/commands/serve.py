@@ -24,7 +24,7 @@ def serve(
         list[str],
         typer.Argument(
             help="Model files: PATH, NAME=PATH or NAME@VERSION=PATH.",
-            metavar="MODEL…",
+            metavar="MODEL",
             autocompletion=complete_model_files,
         ),
         Reads(),

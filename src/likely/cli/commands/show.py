@@ -335,7 +335,8 @@ def _origin(origin: Provenance | None) -> str:
     if origin is None:
         return ""
     sources = f" of {', '.join(origin.sources[:3])}{' …' if len(origin.sources) > 3 else ''}" if origin.sources else ""
-    return f"{sources} at {origin.created}"
+    moment = origin.created.replace("T", " ")
+    return f"{sources} ({moment[:16]} UTC)" if moment.endswith("+00:00") else f"{sources} ({moment})"
 
 
 def _why(column: Column) -> str:

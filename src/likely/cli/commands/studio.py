@@ -21,7 +21,7 @@ def studio(
     model: Annotated[
         str | None,
         typer.Argument(
-            help="A model; without one, drop a table on the page and train.", metavar="[MODEL]",
+            help="A model; without one, drop a table on the page and train.", metavar="MODEL",
             autocompletion=complete_model_files,
         ),
         Reads(),

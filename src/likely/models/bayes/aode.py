@@ -61,8 +61,8 @@ class AODEClassifier(Learner):
     cuts : a mapping of numeric columns to ascending numbers at which to cut them; give `cuts_` of another classifier
         to be able to merge with it.
     min_cases : a value is a parent only if it was seen at least this often.
-    max_cells : classes × pairs of values that may be counted. If there are more, the columns that tell most about the
-        class are paired (see `paired_`), and the others are factors of their own, as in naive Bayes.
+    max_cells : classes × pairs of values that may be counted. If there are more, the columns most informative about
+        the class are paired (see `paired_`), and the others are factors of their own, as in naive Bayes.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> X = {"a": ["x", "x", "y", "y"] * 5, "b": ["u", "v", "u", "v"] * 5}
@@ -95,7 +95,7 @@ class AODEClassifier(Learner):
         return {name: cuts.at.tolist() for name, cuts in cuts_in(self.summary_).items()}
 
     def dependence(self) -> Dependence:
-        """Which columns say the same thing given the class: conditional mutual information of every pair."""
+        """Which columns repeat each other, given the class: conditional mutual information of every pair."""
         from likely.explain.rank import Dependence
 
         check_is_fitted(self)

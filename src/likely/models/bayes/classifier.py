@@ -51,25 +51,25 @@ class BayesClassifier(Learner):
     Parameters
     ----------
     smoothing : a number γ added to every count (1 is Laplace's rule, 0 maximum likelihood), an `MEstimate`, "auto" (for
-        each column the γ under which its rows are likeliest, each judged without itself), or a mapping of column names
+        each column the γ with the highest leave-one-out likelihood), or a mapping of column names
         to any of these.
     priors : None (as counted), "smoothed", "uniform" (maximum likelihood), a mapping of classes to proportions,
         or proportions in the order of the classes.
     families : None (Gaussian for numbers, categorical for the rest), one name for all columns, or a mapping;
-        numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these under which the rows of
-        `fit` are likeliest, each judged without itself.
+        numbers may be "gaussian", "lognormal", "poisson", "bins" or "auto": the one of these with the highest
+        leave-one-out likelihood of the rows of `fit`.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
-    missing : "ignore" (a missing value contributes nothing) or "value" (that a cell is empty is evidence as well).
+    text : how texts are split into words: a `likely.text.Tokenizer`, or a mapping of column names to them.
+    missing : "ignore" (a missing value contributes nothing) or "value" (being missing counts as a value).
     unseen : "ignore" (an unseen category contributes nothing) or "smooth" (it gets the proportion of a new value).
     variance : "unbiased" (divide by n − 1) or "ml" (by n).
     variance_floor : smallest variance of a class, relative to the variance of the whole column.
-    weighting : "counts", or "tf-idf": a word has the more weight the fewer texts contain it.
+    weighting : "counts", or "tf-idf": the fewer texts contain a word, the more it weighs.
     normalise : with the family "complement" for a text, scale the weights of each class to the same sum.
     bins : with the family "bins" for a number, at most this many bins of about equal weight; the default is 10.
-    weights : None, or "learned": every column gets an exponent of at least 0, so that what columns have in common is
-        not counted repeatedly. They are learned from the rows of `fit`, each judged without itself; after learning
-        more, forgetting or merging they stay as they are, `weights_stale_` says so, and `refresh` learns them again.
+    weights : None, or "learned": every column gets an exponent of at least 0, so that information that columns share
+        is not counted repeatedly. They are learned from the rows of `fit`, by leave-one-out; after learning more,
+        forgetting or merging they stay as they are, `weights_stale_` says so, and `refresh` learns them again.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
 
     >>> clf = BayesClassifier().fit({"sky": ["grey", "grey", "blue"], "wind": [7.0, 8.0, 2.0]}, ["wet", "wet", "dry"])

@@ -26,7 +26,7 @@ def filters(classifier: ConvNetClassifier, layer: int = 1) -> Picture:
              for m in range(len(learned)) for k in range(learned.shape[1])]  # fmt: skip
     most = float(np.abs(learned).max())
     title = f"Filters of layer {layer}"
-    return _tiles(tiles, title, "Purple asks for bright pixels, orange for dark ones.", "PuOr", -most, most)
+    return _tiles(tiles, title, "Purple responds to bright pixels, orange to dark ones.", "PuOr", -most, most)
 
 
 def maps(classifier: ConvNetClassifier, image: ArrayLike, layer: int = -1) -> Picture:
@@ -37,7 +37,9 @@ def maps(classifier: ConvNetClassifier, image: ArrayLike, layer: int = -1) -> Pi
     if given.ndim == 2:
         most = float(given.max()) or 1.0
         tiles.insert(0, ("image", given / most * float(seen.max())))
-    return _tiles(tiles, "What the filters see", "Light is much, dark is nothing.", "gray", 0.0, float(seen.max()))
+    return _tiles(
+        tiles, "What the filters see", "Bright: a strong response; dark: none.", "gray", 0.0, float(seen.max())
+    )
 
 
 def _tiles(tiles: list[tuple[str, Array]], title: str, note: str, colours: str, low: float, high: float) -> Picture:

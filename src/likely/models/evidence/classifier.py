@@ -1,4 +1,4 @@
-"""The classifier that corrects naive Bayes for what columns say twice, and together."""
+"""The classifier that corrects naive Bayes for columns that repeat each other, and for interactions."""
 
 from __future__ import annotations
 
@@ -66,20 +66,20 @@ if TYPE_CHECKING:
 class EvidenceClassifier(Classifier):
     """Evidence that adds up: one table per column and per chosen pair or triple of columns, fitted jointly.
 
-    Every prediction is a prior plus contributions, as in naive Bayes; but what two columns say twice counts once, and
-    their interactions count as well. How much the tables may say is chosen on held-out rows.
+    Every prediction is a prior plus contributions, as in naive Bayes; but information that columns share
+    counts once, and their interactions count as well. How strong their effects may be is chosen on held-out rows.
 
     Parameters
     ----------
-    depth : how many columns may speak together: "columns" (each alone), "pairs", "triples", or "rest": beside the
-        tables a quadratic discriminant of the numbers and, from 2,000 rows on, trees, where held-out rows gain by them.
+    depth : how many columns may act together: "columns" (each alone), "pairs", "triples", or "rest": besides the
+        tables, a quadratic discriminant of the numbers and, from 2,000 rows on, trees, if they help on held-out rows.
     max_pairs : pairs of columns that get a table of their own; None to choose the number on held-out rows.
     max_triples : the same for three columns together; they are tried only where pairs have helped.
     time_limit : seconds after which no further trial is started; None for no limit. With one, the model may vary.
     priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.
     class_weight : None, "balanced", or a mapping of classes to weights that multiply the priors.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
+    text : how texts are split into words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     progress : True for a progress bar, None for one on a terminal only, or a function that is told of each step.
     random_state : for the rows that are held out. The same rows and the same number give the same model.
     n_jobs : number of threads; None for all cores. Results do not depend on it.
@@ -283,8 +283,8 @@ class EvidenceClassifier(Classifier):
 
         Laplace's approximation: around the fitted tables, the coefficients are treated as normal, with the curvature of
         up to 500 of the rows learned, weighted to stand for all. The interval is normal in the log-odds of a class.
-        Tables may say as much as these rows do not rule out, and pairs of columns count whether they were found
-        or not. Texts are treated as known.
+        The effects of tables may be as large as these rows do not rule out, and pairs of columns count whether they
+        were found or not. Texts are treated as known.
         """
         table = self._read(X)
         check_level(level)

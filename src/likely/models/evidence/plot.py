@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS, MAX_CLASSES, MAX_VALUES, MAX_PANELS = 12, 7, 10, 6
 PANELS_ACROSS = 3
+FLAT = 3
+"""Letters of a name that still stands upright below a column of a heat map."""
 MIN_DIGITS = 3
 MIN_BIN_WIDTH = 0.004
 """Where half of the bins are narrower than this part of the axis, they stand side by side, all of one width."""
@@ -102,7 +104,8 @@ def plot_pair(model: AdditivePredictor, a: str, b: str) -> Picture:
             cells = table.entries[..., k][np.ix_(rows, columns)]
             image = axes.imshow(cells, cmap=_shades(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
             axes.set_title(f"for {named(model.classes[k], 24)}")
-            axes.set_xticks(range(len(columns)), [named(table.cells[1][c], 22) for c in columns], rotation=90)
+            names = [named(table.cells[1][c], 22) for c in columns]
+            axes.set_xticks(range(len(columns)), names, rotation=90 if max(map(len, names), default=0) > FLAT else 0)
             axes.set_yticks(range(len(rows)), [named(table.cells[0][r], 22) for r in rows])
             axes.tick_params(length=0)
         for axes in panels[len(shown) :]:

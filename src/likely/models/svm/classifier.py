@@ -73,9 +73,9 @@ class SVMClassifier(Classifier):
 
     Numbers are standardised, each value of a category becomes a feature, missing values are filled and marked, texts
     become tf-idf vectors, all inside the model. Probabilities come from held-out rows, and `predict` returns the most
-    probable class. That is right more often than the side on which a row lies, because a border favours the larger
-    class where rows are far from each other, as texts are, and held-out rows put that right. Both are computed when
-    first asked for, because that takes `folds` more fits. With C="hard" the border stays where it is.
+    probable class. It is right more often than the side of the border on which a row lies: where rows are far from
+    each other, as texts are, the border favours the larger class, and held-out rows correct that. Both are computed
+    when first asked for, because that takes `folds` more fits. With C="hard" the border stays where it is.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class SVMClassifier(Classifier):
     kernel : "gauss", "linear", "polynomial", "sigmoid", or kernels of `likely.models.svm`, which add and multiply.
     scale : whether numbers are standardised.
     schema : a `Schema`, or a mapping of column names to "numeric", "nominal", "text", "ignored" or "weight".
-    text : how text columns become words: a `likely.text.Tokenizer`, or a mapping of column names to them.
+    text : how texts are split into words: a `likely.text.Tokenizer`, or a mapping of column names to them.
     class_weight : None, "balanced", or a mapping of classes to weights that multiply C; probabilities are as
         if there were that many more rows of these classes.
     priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.

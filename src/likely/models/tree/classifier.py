@@ -98,8 +98,8 @@ class TreeClassifier(Classifier):
     collapse : a node stays a leaf where its subtree would make no fewer errors on the training rows.
     subsets : merge values of nominal columns into groups, greedily, as long as the measure does not fall.
     binary : test one value of a nominal column against the rest. With either, a column may be tested again.
-    text_tokens : how many words of each text column may be tested (is it in the text, yes or no?): those that tell
-        most about the class by information gain. None: a text column is refused.
+    text_tokens : how many words of each text column may be tested (is it in the text, yes or no?): those with
+        the highest information gain. None: a text column is refused.
     binned : put numbers into at most 255 bins of about equal size first: faster, and a little coarser.
     smoothing : γ added to every class of a leaf for probabilities (1 is Laplace's rule).
     priors : None (as counted), "uniform", a mapping of classes to proportions, or a list in the order of the classes.

@@ -27,7 +27,7 @@ export const GERMAN_WORDS = {
   "; they spell numbers: ": "; sie sehen wie Zahlen aus",
   "; constant, so it says nothing about the class": "; immer gleich, sagt also nichts über die Klasse",
   "every cell is missing": "jede Zelle fehlt",
-  " with few distinct values": " mit wenigen verschiedenen Werten",
+  ", few distinct": ", wenige verschiedene",
   "strings": "Zeichenketten",
   "some cells are lists, dicts or other containers": "manche Zellen sind Listen oder andere Behälter",
   "its cells are lists, dicts or other containers": "die Zellen sind Listen oder andere Behälter",
