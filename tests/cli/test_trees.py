@@ -30,6 +30,8 @@ def test_show_draws_a_tree(likely: Likely, tree: str) -> None:
 
 def test_a_tree_has_no_log_odds_by_column(likely: Likely, tree: str, tmp_path: Path) -> None:
     assert likely("explain", tree, str(tmp_path / "cloth.csv")).code == 0
+    said = likely("explain", tree, str(tmp_path / "cloth.csv"), "--row", "22", "--rows", "2").out
+    assert said.startswith("row 22: sold") and "\n\nrow 23: kept" in said
     refused = likely("explain", tree, str(tmp_path / "cloth.csv"), "--contrast", "sold")
     assert refused.code == 2
     assert refused.err == "likely: A TreeClassifier has no log-odds per column; leave out --contrast.\n"

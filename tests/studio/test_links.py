@@ -81,6 +81,9 @@ def test_a_comparison_without_a_model_of_ours_has_no_studio(folder: Path, capsys
 def test_an_explanation_leads_to_its_row(folder: Path, tab: Any) -> None:
     told = ["explain", "model.likely", "rows.csv", "--row", "17", "--rows", "3"]
     assert run([*told, "--html", "why.html", "--studio", "studio.html"]) == 0
+    page = (folder / "why.html").read_text("utf-8")
+    assert "Why rows 17 to 19" in page and all(f"row {number}<" in page for number in (17, 18, 19))
+    assert "row 0" not in page  # rows are counted from 1 in files, from 0 in Python
     assert followed(tab, folder / "why.html") == "A case"
     assert tab.evaluate("[likely.state.rowNumber, likely.model.rows.numbers]") == [16, [16, 17, 18]]
     tab.evaluate("location.hash = '#case/19'")

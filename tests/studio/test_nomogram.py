@@ -128,3 +128,23 @@ def test_texts_have_no_scale_and_the_page_says_so(show: Open, more: dict[str, An
     clf = BayesClassifier(schema={"text": "text"}).fit(table, ["yes", "no"] * 30)
     said = "Texts have no scale" if more else "a text has no scale"
     assert show(clf, "nomogram").locator(f"text={said}").count() == 1
+
+
+def test_a_crowded_line_names_all_its_values_where_the_page_is_wide(show: Open, tab: Any) -> None:
+    """Its labels are spread out beneath, in the order of their points, with a thread to each."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, N)
+    work = [f"work {k}" for k in (rng.integers(0, 12, N) + y) % 12]
+    table = {"work": work, "sure": (y ^ (rng.random(N) < 0.02)).astype(str)}
+    rows = {**table, "y": y}
+    tab.set_viewport_size({"width": 1600, "height": 900})
+    show(BayesClassifier().fit(table, y), "nomogram", rows=rows)
+    line = tab.locator("main svg > g:has([data-slider])").filter(has_text="work 1")
+    for _ in range(2):  # also after a value was taken: the line keeps its room
+        named = [text for text in line.locator("text.halo").all_text_contents() if text.startswith("work ")]
+        assert sorted(named) == sorted(set(table["work"]))
+        assert tab.evaluate(OVERLAPS) == []
+        tab.locator("[data-slider='1']").press("ArrowRight")
+        tab.evaluate("document.activeElement.blur()")
+    places = [line.locator(f"text.halo:text-is('{name}')").bounding_box()["x"] for name in named]
+    assert places == sorted(places)

@@ -101,3 +101,24 @@ def test_truths_beside_equal_numbers_are_left_to_the_service(show: Open, kind: A
         compared(show, clf, table)
     else:
         assert tab.evaluate("likely.model.scorer.why") == "kind"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_view_of_a_model_without_rows(show: Open, kind: Any) -> None:
+    """A tree and a machine keep no counts: what they ask about and how they scale it says where numbers lie."""
+    rng = np.random.default_rng(0)
+    table = {"pay": rng.normal(3000.0, 200.0, 400), "plan": rng.choice(["basic", "gold", "none"], 400)}
+    y = np.where((table["pay"] > 3000) ^ (table["plan"] == "gold"), "stays", "leaves")
+    tab = show(kind().fit(table, y), "case")
+    assert tab.locator(".field select option").all_text_contents().count("gold") == 1
+    tab.evaluate("likely.state.row.set('plan', 'gold')")
+    values = tab.evaluate(
+        "likely.counterfactuals(likely.state.row).flatMap((f) => f.changes).filter((c) => c.column.name === 'pay')"
+        ".map((c) => c.value)"
+    )
+    assert values and all(2400 < value < 3600 for value in values)
+    for view in tab.evaluate("[...document.querySelectorAll('nav a')].map((each) => each.hash.slice(1))"):
+        tab.evaluate("(hash) => { location.hash = hash; }", view)
+        tab.wait_for_selector(f"nav a[href='#{view}'][aria-current=page]")
+        assert [word for word in NO_NUMBERS if word in tab.evaluate(WRITTEN)] == [], view
+        assert tab.locator("text=could not be drawn").count() == 0, view

@@ -43,6 +43,73 @@ def test_overview_leads_on(naive: Any) -> None:
     assert naive.evaluate("location.hash").startswith("#column/")
 
 
+def test_figures_stand_beside_what_guessing_reaches(naive: Any) -> None:
+    """The baseline of a report: how common the majority class is, and the entropy of the classes."""
+    share = np.unique(labelled()["risk"], return_counts=True)[1] / len(labelled()["risk"])
+    said = naive.locator(".measured .fact").all_text_contents()
+    assert f"baseline: {100 * share.max():.1f}%" in said[0]
+    assert f"baseline: {-(share * np.log(share)).sum():.3f}" in said[1] and "less is better" in said[1]
+    assert "baseline: 0.500" in said[2]
+    assert naive.locator(".measured .guess").count() == 3
+
+
+COLOURS = """() => {
+  const shown = (node) => getComputedStyle(node).backgroundColor, lines = [...document.querySelectorAll('.whole > li')];
+  const chip = (place) => shown([...document.querySelectorAll('.bars .chip')][place]);
+  return { classes: [0, 1].map(chip), bars: lines.map((line) => [
+    line.querySelector('.value').textContent.startsWith('+'), shown(line.querySelector('.fill'))]) };
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_speaks_for_a_class_has_its_colour(show: Open, theme: str) -> None:
+    table = labelled(300, 2)
+    tab = show(BayesClassifier().fit(table, "risk"), "case", rows=table)
+    tab.emulate_media(color_scheme=theme)
+    names = tab.locator("section[aria-live] .bars .name").all_text_contents()
+    for place in range(2):
+        tab.select_option("[data-use=focus]", index=place)
+        found = tab.evaluate(COLOURS)
+        own = found["classes"][names.index(f"class {place}")]
+        other = found["classes"][names.index(f"class {1 - place}")]
+        assert own != other and len(found["bars"]) > 3
+        assert {colour for towards, colour in found["bars"] if towards} == {own}
+        assert {colour for towards, colour in found["bars"] if not towards} == {other}
+    go(tab, "column")
+    tab.select_option("[data-use=focus]", index=0)
+    bars = tab.locator("section:has([data-use=focus]) .fill, section:has([data-use=focus]) svg path[opacity]")
+    assert bars.first.evaluate("(e) => getComputedStyle(e).getPropertyValue('--for').trim()") == tab.evaluate(
+        "getComputedStyle(document.documentElement).getPropertyValue('--class-0').trim()"
+    )
+
+
+def test_why_is_asked_of_what_is_said_until_somebody_chooses(show: Open) -> None:
+    table = labelled(300, 2)
+    clf = BayesClassifier().fit(table, "risk")
+    tab = show(clf, "case", rows=table)
+    predicted = clf.predict({name: cells for name, cells in table.items() if name != "risk"})
+    for row in (0, 1, 2, 3, 4, 5):
+        tab.select_option("[data-use=row]", index=row)
+        number = tab.evaluate("likely.state.rowNumber")
+        assert tab.locator(f"h2:text-is('Why “{predicted[number]}”?')").count() == 1
+    tab.select_option("[data-use=focus]", index=1)
+    for row in (0, 1, 2, 3, 4, 5):
+        tab.select_option("[data-use=row]", index=row)
+        assert tab.locator("h2:text-is('Why “class 1”?')").count() == 1
+
+
+def test_classes_of_like_names_are_told_apart_and_many_are_counted(show: Open) -> None:
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.full(60, 3), np.arange(20).repeat(12)])
+    kinds = np.array([f"building windows, kind {k}" for k in range(20)])[y]
+    table = {"x": rng.normal(y, 1.0), "kind": kinds}
+    clf = BayesClassifier().fit(table, "kind")
+    tab = show(clf, "evaluation", rows=table, report=evaluate(clf, table, "kind", cv=3))
+    heads = tab.locator(".confusion thead th").all_text_contents()
+    assert len(heads) == len(set(heads)) == 15 and "building windows, kind 3" in heads
+    assert "The 15 most common of 20 classes." in tab.text_content("main")
+
+
 def test_columns_one_after_the_other(naive: Any) -> None:
     go(naive, "column")
     seen = {naive.text_content("main h1")}
@@ -132,6 +199,8 @@ def test_points_are_dragged_and_moved_by_keys(naive: Any) -> None:
 def test_costs_move_decisions_as_the_package_has_them(naive: Any) -> None:
     table = labelled()
     go(naive, "decisions")
+    truth = naive.locator(".matrix tbody tr").nth(1)  # truths down, as in the confusion beneath
+    assert truth.locator("th").text_content() == "class 1" and truth.locator("[data-cost='0-1']").count() == 1
     naive.fill("[data-cost='0-1']", "5")
     naive.fill("[data-cost='1-0']", "0.5")
     naive.check("input[type=checkbox]")
@@ -162,7 +231,7 @@ def test_evaluation_shows_the_figures(naive: Any) -> None:
     assert naive.locator("svg[role=img]").count() == 3
     accuracy = naive.evaluate("likely.model.evaluation.figures.find((f) => f.name === 'accuracy').value")
     shown = naive.locator("tr:has-text('Accuracy') td").first.text_content()
-    assert float(shown) == pytest.approx(accuracy, abs=1e-4)
+    assert float(shown) == pytest.approx(accuracy, abs=5e-4)
 
 
 def test_language_look_and_print(naive: Any) -> None:

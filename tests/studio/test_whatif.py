@@ -126,3 +126,66 @@ def test_changes_of_whole_numbers_are_whole(show: Open) -> None:
             assert name == "weight" or 3 <= value <= 8
             flipped = {"visits": [3], "weight": [-0.4], name: [value]}
             assert len(found) > 1 or clf.predict(flipped)[0] != clf.predict({"visits": [3], "weight": [-0.4]})[0]
+
+
+@pytest.mark.parametrize("kind", [EvidenceClassifier, TreeClassifier])
+def test_the_smallest_change_is_found_however_narrow_its_interval(show: Open, kind: Any) -> None:
+    """A fortieth of the range is a wide step: between two of them lies a class of its own."""
+    rng = np.random.default_rng(0)
+    number = rng.integers(0, 2000, 4000)
+    inside = (number >= 900) & (number < 915)
+    number = np.where(rng.random(4000) < 0.15, rng.integers(900, 915, 4000), number)
+    inside = (number >= 900) & (number < 915)
+    table = {"number": number.astype(float) + 0.25}
+    clf = kind().fit(table, np.where(inside, "in", "out"))
+    tab = show(clf)
+    close = np.linspace(850.0, 990.0, 1401)
+    flips = close[clf.predict({"number": close}) == "in"]
+    assert len(flips)
+    for now in (850.25, 960.25, 989.25):
+        placed(tab, {"number": now})
+        value = tab.evaluate("likely.counterfactuals(likely.state.row)[0].changes[0].value")
+        assert clf.predict({"number": [value]})[0] == "in"
+        assert abs(value - now) <= 1.1 * np.abs(flips - now).min() + 0.2
+
+
+def test_the_smallest_change_of_a_whole_number_is_the_next_that_flips(show: Open) -> None:
+    """A border that is itself a whole number belongs to one of its sides, and is not passed by one."""
+    rng = np.random.default_rng(4)
+    age = rng.integers(18, 80, 3000)
+    clf = EvidenceClassifier().fit({"age": age}, np.where(age <= 43, "young", "old"))
+    tab = show(clf)
+    ages = np.arange(18, 80)
+    predicted = clf.predict({"age": ages})
+    for now in range(36, 50):
+        placed(tab, {"age": now})
+        value = tab.evaluate("likely.counterfactuals(likely.state.row)[0].changes[0].value")
+        other = ages[predicted != predicted[now - 18]]
+        assert value == other[np.abs(other - now).argmin()]
+
+
+def test_whole_numbers_have_the_intervals_of_python(show: Open) -> None:
+    """Few of them are not interpolated, however steep the curve is between two."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 400)
+    table = {"legs": np.where(y == 0, 4, np.where(y == 1, rng.choice([2, 2, 2, 4], 400), rng.choice([6, 8, 0], 400)))}
+    clf = BayesClassifier(families={"legs": "gaussian"}).fit(table, [f"class {k}" for k in y])
+    tab = show(clf)
+    cells = np.arange(0, 9)
+    low, high = clf.predict_interval({"legs": cells})
+    for place, cell in enumerate(cells.tolist()):
+        placed(tab, {"legs": cell})
+        assert np.abs(np.array(tab.evaluate(ENDS)) - [low[place], high[place]]).max() < 1e-5
+
+
+def test_many_categories_have_intervals_and_a_page_that_leaves_them_out_says_so(show: Open) -> None:
+    rng = np.random.default_rng(6)
+    y = np.arange(500) % 25
+    table = {f"column {j}": rng.choice(["a", "b", "c"], 500) for j in range(80)}
+    clf = BayesClassifier(weights=None).fit(table, [f"class {k}" for k in y])
+    tab = show(clf, "case")
+    low, high = clf.predict_interval({name: cells[:1] for name, cells in table.items()})
+    placed(tab, some_rows(table, [0])[0])
+    assert np.abs(np.array(tab.evaluate(ENDS)) - [low[0], high[0]]).max() < 1e-6
+    tab.evaluate("() => { likely.model.intervals = { is: 'left out' }; document.querySelector('#theme').click(); }")
+    assert "it would make the page too large" in tab.text_content("main")

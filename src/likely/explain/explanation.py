@@ -232,8 +232,8 @@ class Explanation:
         parts = f"{len(self.columns):,} contributions to {len(self.classes):,} classes"
         return f"Explanation of {_rows(len(self))} by {parts}"
 
-    def _repr_html_(self) -> str:
-        titles = [f"row {row}" if len(self) > 1 else "" for row in range(min(len(self), SHOWN_ROWS))]
+    def _repr_html_(self, first: int = 0) -> str:
+        titles = [f"row {first + row}" if len(self) > 1 else "" for row in range(min(len(self), SHOWN_ROWS))]
         grids = [self.row_factors(k).grid(logs=False, title=title) for k, title in enumerate(titles)]
         texts = [joined(*(self.highlight(k, column) for column in self.words)) for k in range(len(grids))]
         return as_html(grids, len(self), texts)
@@ -356,7 +356,7 @@ class Contrast:
         shown = range(min(len(self), SHOWN_ROWS))
         return as_text([self.row_log_odds(row).grid(self.title) for row in shown], len(self))
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self, first: int = 0) -> str:
         shown = range(min(len(self), SHOWN_ROWS))
-        titles = [f"{self.title}, row {row}" if len(self) > 1 else self.title for row in shown]
+        titles = [f"{self.title}, row {first + row}" if len(self) > 1 else self.title for row in shown]
         return as_html([self.row_log_odds(row).grid("factor", titles[row]) for row in shown], len(self))

@@ -20,7 +20,7 @@ from likely.models.registry import entry_of_kind
 from likely.models.tree.classifier import TreeClassifier
 from likely.studio.columns import MOST_COLUMNS, ColumnFacts, Facts, schema_line
 from likely.studio.evaluation import comparison, evaluation
-from likely.studio.intervals import interval_tables
+from likely.studio.intervals import LEFT_OUT, interval_tables
 from likely.studio.material import CurvePoint, Material
 from likely.studio.observed import observed
 from likely.studio.payload import packed, plain_value
@@ -138,7 +138,7 @@ def _without_rows(whole: Document) -> None:
 
 
 def _without_intervals(whole: Document) -> None:
-    whole["intervals"] = None
+    whole["intervals"] = None if whole["intervals"] is None else LEFT_OUT
 
 
 def _without_posteriors(whole: Document) -> None:

@@ -26,13 +26,20 @@ from likely.studio.columns import ColumnFacts
 from likely.table import as_table
 
 MOST_CELLS = 1_500
-"""Columns × classes up to which intervals go into a page."""
+"""Columns × classes up to which the intervals of evidence go into a page."""
+
+MOST_COLUMNS = 750
+MOST_NUMBERS = 90_000
+"""Columns, and values × classes of all of them, up to which those of naive Bayes do."""
+
+LEFT_OUT: dict[str, object] = {"is": "left out"}
+"""Instead of intervals that would make the page too large: the model has some, and the page says so."""
 
 MOST_POINTS = 60
 
 
 def interval_tables(classifier: Classifier, facts: Mapping[str, ColumnFacts]) -> dict[str, object] | None:
-    """What the page needs for credible intervals; None if there are none for this model, or they would be too many."""
+    """What the page needs for credible intervals; None if there are none for this model."""
     if isinstance(classifier, EvidenceClassifier):
         return _of_evidence(classifier)
     return _of_columns(classifier, facts) if isinstance(classifier, Learner) else None
@@ -41,28 +48,33 @@ def interval_tables(classifier: Classifier, facts: Mapping[str, ColumnFacts]) ->
 def _of_evidence(classifier: EvidenceClassifier) -> dict[str, object] | None:
     weights = np.maximum(classifier.summary_.classes.weights, 1.0)
     evidence = classifier.model_.evidence
-    if len(weights) < 2 or len(evidence.encoding.columns) * len(weights) > MOST_CELLS:
+    if len(weights) < 2:
         return None
+    if len(evidence.encoding.columns) * len(weights) > MOST_CELLS:
+        return LEFT_OUT
     prior = trigamma(weights) + trigamma(np.maximum(weights.sum() - weights, 1.0))
     return {"is": "laplace", **described_laplace(evidence), "prior": prior if is_counted(classifier.priors) else None}
 
 
 def _of_columns(classifier: Learner, facts: Mapping[str, ColumnFacts]) -> dict[str, object] | None:
     """For each column its values, and shift and variance of the log-likelihood (values × classes); None if unknown."""
-    if len(classifier.families_) * len(classifier.classes_) > MOST_CELLS:
-        return None
     families, summary = classifier.families_, classifier.summary_
     statistics = {name: family_named(family) for name, family in families.items()}
     if not all(issubclass(kind, Uncertain) and kind.reads != "text" for kind in statistics.values()):
         return None
     if vars(classifier).get("weights") is not None or vars(classifier).get("missing", "ignore") != "ignore":
         return None
+    whole = {column.name for column in classifier.schema_ if column.storage == "integer"}
+    asked = {name: _values(facts.get(name, {}), whole=name in whole) for name in families}
+    n_numbers = sum(len(values) for values in asked.values() if values is not None) * len(summary.classes)
+    if len(families) > MOST_COLUMNS or n_numbers > MOST_NUMBERS:
+        return LEFT_OUT
     settings = classifier._settings_for(summary, families)
     columns, n_classes = [], len(summary.classes)
     for kind, names, seen in evidence_for(families, summary):
         assert issubclass(kind, Uncertain)
         for place, name in enumerate(names):
-            values = _values(facts.get(name, {}))
+            values = asked[name]
             if values is None:
                 return None
             table = as_table({name: values})
@@ -83,9 +95,11 @@ def _of_columns(classifier: Learner, facts: Mapping[str, ColumnFacts]) -> dict[s
     return {"is": "columns", "columns": columns, "prior": prior}
 
 
-def _values(told: ColumnFacts) -> Array | Sequence[Json] | None:
-    """The values at which a column is asked."""
+def _values(told: ColumnFacts, *, whole: bool) -> Array | Sequence[Json] | None:
+    """The values at which a column is asked: few whole numbers are all there, so that these need no interpolation."""
     if "grid" in told:
         grid = np.asarray(told["grid"], dtype=np.float64)
+        if whole and len(grid) and grid[-1] - grid[0] < MOST_POINTS:
+            return np.arange(np.ceil(grid[0]), np.floor(grid[-1]) + 1.0)
         return grid[:: max(len(grid) // MOST_POINTS, 1)]
     return told.get("values") or told.get("outcomes")

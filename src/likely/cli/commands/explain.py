@@ -79,6 +79,7 @@ def explain(
     from likely.explain import Contrast, Explanation
     from likely.io.outputs import write_text
     from likely.markup import Markup
+    from likely.models.tree.explain import Paths
     from likely.render.page import report_page
     from likely.streaming.read_all import sample_rows
     from likely.studio import write_page
@@ -103,7 +104,9 @@ def explain(
     if html is not None:
         said = f"{str(classifier.predict(some)[0])!r}"
         title = f"Why row {row} is {said}" if some.num_rows == 1 else f"Why rows {row} to {row + some.num_rows - 1}"
-        told = Markup(shown._repr_html_())
+        told = Markup(
+            shown._repr_html_(row) if isinstance(shown, Explanation | Contrast | Paths) else shown._repr_html_()
+        )
         link = studio_link(studio, html)
         source = f"{model}, {table.sources[0].name}"
         write_text(html, report_page(title, told, source=source, chart=odds, studio=link and f"{link}#case/{row}"))
@@ -119,7 +122,7 @@ def explain(
         write_records(frame)
         return
     if not isinstance(why, Explanation) or not isinstance(shown, Explanation | Contrast):
-        write(str(shown))
+        write(shown.listed(row) if isinstance(shown, Paths) else str(shown))
         return
     for place in range(len(why)):
         write(_text(why, shown, place, row + place, logs) + "\n")

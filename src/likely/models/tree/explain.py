@@ -89,15 +89,20 @@ class Paths:
         return "\n".join("  " * depth + line for depth, line in self._lines(row))
 
     def __str__(self) -> str:
-        shown = [f"row {row}: {self._title(row)}\n{self.text(row)}" for row in range(min(len(self), SHOWN_ROWS))]
+        return self.listed()
+
+    def listed(self, first: int = 0) -> str:
+        """All rows one below the other, counted from `first`."""
+        some = range(min(len(self), SHOWN_ROWS))
+        shown = [f"row {first + row}: {self._title(row)}\n{self.text(row)}" for row in some]
         more = len(self) - len(shown)
         return "\n\n".join([*shown, *([f"… and {more} more rows"] if more > 0 else [])])
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self, first: int = 0) -> str:
         parts = []
         for row in range(min(len(self), SHOWN_ROWS)):
             body = [tag("div", line, style=f"padding-left:{1.5 * depth}em") for depth, line in self._lines(row)]
-            parts += [tag("p", tag("strong", f"row {row}: {self._title(row)}")), *body]
+            parts += [tag("p", tag("strong", f"row {first + row}: {self._title(row)}")), *body]
         return fragment(*parts, more(len(self) - SHOWN_ROWS, "rows"))
 
     def _title(self, row: int) -> str:

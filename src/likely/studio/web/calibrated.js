@@ -82,7 +82,7 @@ export class CalibratedScorer {
 
   vary(row, given, prepared) {
     const inner = this.inner.vary(row, given, prepared), posterior = (...cells) => this.apply(inner.posterior(...cells));
-    return { posterior, joint: (...cells) => posterior(...cells).map(logShare) };
+    return { posterior, joint: (...cells) => posterior(...cells).map(logShare), without: inner.without ? () => this.apply(inner.without()) : null, outcomes: inner.outcomes };
   }
 
   words(row, name) { return this.inner.words(row, name); }

@@ -1,15 +1,16 @@
 // One case: edit any value, gaps included; prior and contributions make the posterior, redrawn while typing.
 
-import { bars, chip, classColour } from "./charts.js";
+import { bars, chip, classColour, coloured } from "./charts.js";
 import { diverging } from "./column.js";
 import { card, clear, empty, freshId, h, named, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
 import { figure, share, shownCell, signed, typed, whole } from "./format.js";
 import { t } from "./language.js";
+import { gapsOf, nextMeasurements } from "./measure.js";
 import { contrast } from "./odds.js";
 import { pasted } from "./paste.js";
-import { emptyRow, labels, readCell, state, takeRow } from "./state.js";
-import { counterfactuals, decide, interval, nextMeasurements, whenSure } from "./whatif.js";
+import { emptyRow, labels, readCell, refocus, state, takeRow } from "./state.js";
+import { counterfactuals, decide, interval, LEFT_OUT, whenSure } from "./whatif.js";
 import { asked, byService } from "./work.js";
 
 const MOST_POSTERIORS = 12, AT_ONCE = 60, MOST_TERMS = 14, AT_ONCE_CELLS = 2000, SHOWN_AS_NOTHING = 0.005;
@@ -18,7 +19,7 @@ let shownFields = AT_ONCE;
 
 export function caseView(go) {
   if (!state.scorer && !state.served) return [title(), byService()];
-  const side = h("div", { class: "stack sticky" }), glance = h("div", { class: "glance noprint", "aria-hidden": "true" }), below = h("div", { class: "grid" }), told = new Map();
+  const side = h("div", { class: "stack sticky" }), glance = h("div", { class: "glance noprint", "aria-hidden": "true" }), below = h("div", { class: "grid even" }), told = new Map();
   const redraw = () => { const done = draw({ side, glance, below }, told, go, redraw); if (done instanceof Promise) done.catch((error) => clear(side, h("p", { class: "wrong", role: "alert" }, error.message))); };
   const fields = h("div", {}, form(told, redraw, go));
   const page = [title(), pick(go), glance, h("div", { class: "grid case-grid" }, h("div", { class: "card w7" }, fields), h("div", { class: "case-side" }, side), h("div", { class: "w7" }, below))];
@@ -42,6 +43,7 @@ function pick(go) {
     if (found.wrong) { said.textContent = found.wrong; return; }
     for (const [name, cell] of found.cells) state.row.set(name, cell);
     state.truth = state.rowNumber = null;
+    refocus();
     go("case");
   } } });
   parts.push(h("label", { for: id }, t("Paste")), area, h("button", { on: { click: () => { for (const name of emptyRow().keys()) state.row.set(name, null); state.truth = state.rowNumber = null; go("case"); } } }, t("Leave all open")), said);
@@ -119,8 +121,10 @@ function drawn(why, { side, glance, below }, told, go, redraw) {
   for (const [name, place] of told) {
     const size = sums.get(name) ?? 0;
     place.textContent = Math.abs(size) > SHOWN_AS_NOTHING ? signed(size) : "";
-    place.className = `told ${size > 0 ? "for" : "against"}`;
+    place.className = !place.textContent ? "told" : `told ${size > 0 ? "for" : "against"}`;
+    coloured(place, c, all.length);
   }
+  for (const place of [side, below]) coloured(place, c, all.length);
   clear(glance, inShort(why.posterior, decision, all));
   clear(side, verdict(why, decision, risk, all, redraw), waterfall(why, split, all, redraw, go));
   const more = () => clear(below, ...texts(), flips(decision, all, go), measure(go));
@@ -143,7 +147,7 @@ function verdict(why, decision, risk, all, redraw) {
 
 function sureness(ends, waits) {
   if (waits) return t("The interval is being computed …");
-  if (!ends) return t("There is no interval here: this model has none.");
+  if (!ends) return state.model.intervals?.is === LEFT_OUT ? t("There is no interval here: it would make the page too large. Python has it: predict_interval.") : t("There is no interval here: this model has none.");
   if (!state.scorer.bounds && state.model.intervals.is !== "laplace") return `${t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.")} ${t("Only if columns are independent within a class: else they are too narrow. The intervals of evidence hold there, too.")}`;
   return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.");
 }
@@ -192,7 +196,7 @@ function flips(decision, all, go) {
   const found = counterfactuals(state.row);
   const list = found.length ? h("ul", { class: "odd" }, found.map(({ changes }) => h("li", {}, changes.map((each, k) => [k ? `, ${t("and")} ` : "", h("strong", {}, named(each.column.name, 40)), " → ", named(shownCell(each.value), 30)]), ": ",
     h("strong", {}, changes[changes.length - 1].decision < 0 ? t("no decision") : named(all[changes[changes.length - 1].decision], 40)), " ",
-    h("button", { class: "quiet", on: { click: () => { for (const each of changes) state.row.set(each.column.name, each.value); go("case"); } } }, t("Try"))))) : empty(t("No change of a few cells leads to another decision."));
+    h("button", { class: "quiet", on: { click: () => { for (const each of changes) state.row.set(each.column.name, each.value); refocus(); go("case"); } } }, t("Try"))))) : empty(t("No change of a few cells leads to another decision."));
   return card("w6", t("What would change the decision"), t("The smallest changes of single cells that do."), list);
 }
 
@@ -200,6 +204,6 @@ function measure(go) {
   if (!state.scorer) return null;
   const found = nextMeasurements(state.row).filter((each) => each.bits > 1e-6).slice(0, 6);
   const list = found.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("column")), h("th", { scope: "col" }, t("bits")), h("th", { scope: "col" }, t("saves")))),
-    h("tbody", {}, found.map((each) => h("tr", {}, h("th", { scope: "row" }, named(each.column.name, 40)), h("td", {}, figure(each.bits, 2)), h("td", {}, figure(each.saving, 2)))))) : empty(t("No value is open, or none would tell anything."));
+    h("tbody", {}, found.map((each) => h("tr", {}, h("th", { scope: "row" }, named(each.column.name, 40)), h("td", {}, figure(each.bits, 2)), h("td", {}, figure(each.saving, 2)))))) : empty(!gapsOf(state.row).length ? t("Every value is known. Leave one open to see what it would tell.") : t("What the open values may be is not known, or none of them would tell anything."));
   return card("w6", t("What to measure next"), t("What an open value is expected to tell, and to save in costs."), list);
 }

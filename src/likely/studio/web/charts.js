@@ -30,6 +30,14 @@ export function scale(low, high, from, to) {
 }
 
 export function classColour(place) { return `var(--class-${place % 7})`; }
+
+// What speaks for a class is drawn in its colour, what speaks against it in that of the other class, if there are two.
+export function coloured(node, place, nClasses) {
+  node.style.setProperty("--for", classColour(place));
+  node.style.setProperty("--against", nClasses === 2 ? classColour(1 - place) : "var(--muted)");
+  return node;
+}
+
 const DASHES = [null, "6 3", "2 2", "8 3 2 3"];
 export function classDashes(place) { return DASHES[Math.floor(place / 7) % 4]; }
 

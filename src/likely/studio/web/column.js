@@ -1,6 +1,6 @@
 // One column: densities or tables of the classes, counts beneath, what each value adds, pairs as heat maps.
 
-import { chip, classColour, classDashes, digitsOf, legend, pathOf, plot, roomIn, roundTicks, smoothPath } from "./charts.js";
+import { chip, classColour, classDashes, coloured, digitsOf, legend, pathOf, plot, roomIn, roundTicks, smoothPath } from "./charts.js";
 import { card, empty, h, named, s, selectOf, short } from "./dom.js";
 import { decimals, figure, percent, share, shownCell, signed, whole } from "./format.js";
 import { heatMaps } from "./heat.js";
@@ -28,7 +28,7 @@ export function columnView(go, width) {
 function describe(column) {
   const parts = [t(column.kind), column.family ? t(column.family) : null, column.part ? t("{0} of “{1}”", t(column.part[1]), short(column.part[0], 40)) : reasonText(column.why), column.levels ? t("{0} values", whole(column.levels)) : null,
     column.gaps ? t("{0} gaps", whole(column.gaps)) : t("no gaps")];
-  if (column.bits !== undefined) parts.push(t("{0} bits", figure(column.bits, 2)));
+  if (column.bits !== undefined) parts.push(t("{0} bits", figure(column.bits, 2)) + (column.kind === "text" ? ` ${t("by its best word")}` : ""));
   return parts.filter(Boolean).join(" · ");
 }
 
@@ -157,21 +157,21 @@ function added(column, width, go) {
     const [low, high] = rangeOf(column), xs = Array.from({ length: 121 }, (_, v) => low + ((high - low) * v) / 120), ys = xs.map(weigh);
     const most = Math.max(0.1, ...ys.filter(Number.isFinite).map(Math.abs));
     const gap = weigh(null), room = roomIn(width, 1100), yTicks = roundTicks(-most, most, 4);
-    return card("", title, note, which, plot({ width: room, height: 220, x: [low, high], y: [-most, most], title, yTicks, yFormat: (y) => signed(y, digitsOf(yTicks)) }, (svg, across, up) => {
+    return coloured(card("", title, note, which, plot({ width: room, height: 220, x: [low, high], y: [-most, most], title, yTicks, yFormat: (y) => signed(y, digitsOf(yTicks)) }, (svg, across, up) => {
       svg.append(s("line", { x1: across(low), x2: across(high), y1: up(0), y2: up(0), stroke: "var(--edge)" }));
       for (const [sign, colour] of [[1, "var(--for)"], [-1, "var(--against)"]]) {
         const at = xs.map(across), heights = ys.map((y) => up(sign > 0 ? Math.max(y, 0) : Math.min(y, 0)));
         svg.append(s("path", { d: `${pathOf(at, heights)}L${at[at.length - 1]} ${up(0)}L${at[0]} ${up(0)}Z`, fill: colour, opacity: 0.3 }));
       }
       svg.append(s("path", { d: pathOf(xs.map(across), ys.map(up)), fill: "none", stroke: "var(--ink)", "stroke-width": 1.8 }));
-    }), Math.abs(gap) > 1e-9 ? h("p", { class: "note" }, t("A gap adds {0}.", signed(gap))) : null);
+    }), Math.abs(gap) > 1e-9 ? h("p", { class: "note" }, t("A gap adds {0}.", signed(gap))) : null), c, all.length);
   }
   const values = (column.values || column.outcomes || []).slice(0, 40);
   if (!values.length) return null;
   const lines = values.map((value) => [value, weigh(value)]), gap = weigh(null);
   if (Math.abs(gap) > 1e-9) lines.push([null, gap]);
   const most = Math.max(0.1, ...lines.map(([, y]) => Math.abs(y)).filter(Number.isFinite));
-  return card("", title, note, which, diverging(lines.map(([value, y]) => ({ name: value === null ? t("gap") : shownCell(value), size: y })), most));
+  return coloured(card("", title, note, which, diverging(lines.map(([value, y]) => ({ name: value === null ? t("gap") : shownCell(value), size: y })), most)), c, all.length);
 }
 
 export function diverging(lines, most, kind = "") {

@@ -20,9 +20,9 @@ export function decisionsView(go, width) {
 }
 
 function matrix(all, redraw) {
-  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "matrix" }, h("caption", {}, t("decision (down) for a true class (across)")),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "hidden" }, t("decision"))), all.map((label, c) => h("th", { scope: "col" }, chip(c), named(label, 16))))),
-    h("tbody", {}, all.map((label, d) => h("tr", {}, h("th", { scope: "row" }, chip(d), named(label, 20)), all.map((truth, c) => h("td", {},
+  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "matrix" }, h("caption", {}, t("Truths down, decisions across.")),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "hidden" }, t("class"))), all.map((label, d) => h("th", { scope: "col" }, chip(d), named(label, 16))))),
+    h("tbody", {}, all.map((truth, c) => h("tr", {}, h("th", { scope: "row" }, chip(c), named(truth, 20)), all.map((label, d) => h("td", {},
       h("input", { type: "number", step: "any", min: "0", value: String(state.costs[d][c]), "aria-label": t("cost of deciding {0} when it is {1}", short(label, 30), short(truth, 30)), "data-cost": `${d}-${c}`, on: { input: (event) => {
         const cost = Number(event.target.value), fair = event.target.value !== "" && Number.isFinite(cost) && cost >= 0;
         event.target.setAttribute("aria-invalid", String(!fair));
@@ -135,13 +135,17 @@ function triangle(all, size) {
   return svg;
 }
 
+const MOST_CONFUSED = 15, FEW_CLASSES = 8;
+
 export function confusionTable(table, all, withNone) {
-  const most = 15, k = Math.min(all.length, most);
-  return h("div", { class: "scroll", tabindex: "0" }, h("table", { class: "heat" }, h("caption", { class: "hidden" }, t("Confusion")), h("thead", {}, h("tr", {}, h("td", {}), all.slice(0, k).map((label) => h("th", { scope: "col" }, named(label, 14))), withNone ? h("th", { scope: "col" }, t("none")) : null)),
-    h("tbody", {}, all.slice(0, k).map((label, c) => {
-      const total = table[c].reduce((a, b) => a + b, 0) || 1, cells = [...table[c].slice(0, k), ...(withNone ? [table[c][all.length] || 0] : [])];
-      return h("tr", {}, h("th", { scope: "row" }, named(label, 18)), cells.map((count, d) => h("td", { style: { background: `color-mix(in srgb, var(--${d === c ? "for" : d < k ? "against" : "muted"}) ${Math.round((45 * count) / total)}%, var(--card))`, padding: ".45rem .7rem", "text-align": "right" }, title: share(count / total) }, whole(count))));
-    }))));
+  const rows = table.map((line) => line.reduce((a, b) => a + b, 0));
+  const places = rows.map((_, c) => c).sort((a, b) => rows[b] - rows[a]).slice(0, MOST_CONFUSED).sort((a, b) => a - b);
+  return [h("div", { class: "scroll", tabindex: "0" }, h("table", { class: `heat confusion${places.length > FEW_CLASSES ? " many" : ""}` }, h("caption", { class: "hidden" }, t("Confusion")), h("thead", {}, h("tr", {}, h("td", {}), places.map((d) => h("th", { scope: "col" }, named(all[d], 24))), withNone ? h("th", { scope: "col" }, t("none")) : null)),
+    h("tbody", {}, places.map((c) => h("tr", {}, h("th", { scope: "row" }, named(all[c], 30)), [...places, ...(withNone ? [all.length] : [])].map((d) => {
+      const count = table[c][d] || 0, part = count / (rows[c] || 1);
+      return h("td", { class: d === c ? "right" : null, style: { background: `color-mix(in srgb, var(--ink) ${Math.round(32 * part)}%, var(--card))`, color: count ? null : "var(--muted)" }, title: share(part) }, whole(count));
+    })))))),
+  places.length < all.length ? h("p", { class: "note" }, t("The {0} most common of {1} classes.", whole(places.length), whole(all.length))) : null];
 }
 
 function coverage(found, room) {
@@ -151,9 +155,9 @@ function coverage(found, room) {
     const { decision, risk } = decide(posterior, state.costs, null);
     return { risk, cost: state.costs[decision][evaluation.truths[i]], weight: evaluation.weights[i] };
   }).sort((a, b) => a.risk - b.risk);
-  const xs = [], ys = [];
+  const xs = [], ys = [], fewest = Math.max(10, n / 50); // the mean of fewer rows says nothing
   let cost = 0, weight = 0;
-  own.forEach((each, i) => { cost += each.cost * each.weight; weight += each.weight; if (i % Math.ceil(n / 200) === 0 || i === n - 1) { xs.push(weight / found.weight); ys.push(cost / weight); } });
+  own.forEach((each, i) => { cost += each.cost * each.weight; weight += each.weight; if ((i >= fewest && i % Math.ceil(n / 200) === 0) || i === n - 1) { xs.push(weight / found.weight); ys.push(cost / weight); } });
   const decided = state.refuse === null ? 1 : own.filter((each) => each.risk <= state.refuse).reduce((total, each) => total + each.weight, 0) / found.weight;
   return plot({ width: room, height: 230, x: [0, 1], y: [0, Math.max(...ys, 1e-9)], xLabel: t("share of rows that are decided"), yLabel: t("mean cost"), title: t("Risk and coverage"), xFormat: percent }, (svg, across, up) => {
     svg.append(s("path", { d: pathOf(xs.map(across), ys.map(up)), fill: "none", stroke: "var(--ink)", "stroke-width": 2 }));

@@ -53,5 +53,5 @@ export function selectOf(label, options, chosen, act, more = {}) {
   const id = freshId("select");
   const select = h("select", { id, on: { change: (event) => act(Number(event.target.value)) }, ...more },
     options.map((text, k) => h("option", { value: String(k), selected: k === chosen }, short(text, 50))));
-  return [h("label", { for: id }, label), select];
+  return h("span", { class: "pair" }, h("label", { for: id }, label), select);
 }

@@ -29,7 +29,7 @@ function lines(array) {
 
 function figures(found) {
   return card("", t("Figures"), null, h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("measure"), t("value"), t("95% interval")].map((each) => h("th", { scope: "col" }, each)))),
-    h("tbody", {}, found.figures.filter((each) => each.value !== null && NAMES[each.name]).map((each) => h("tr", {}, h("th", { scope: "row" }, t(NAMES[each.name])), h("td", {}, decimals(each.value, 4)), h("td", { class: "muted" }, each.low === undefined ? "" : `${decimals(each.low)} – ${decimals(each.high)}`)))))));
+    h("tbody", {}, found.figures.filter((each) => each.value !== null && NAMES[each.name] && !(each.name === "coverage" && each.value === 1)).map((each) => h("tr", {}, h("th", { scope: "row" }, t(NAMES[each.name])), h("td", {}, decimals(each.value)), h("td", { class: "muted" }, each.low === undefined ? "" : `${decimals(each.low)} – ${decimals(each.high)}`)))))));
 }
 
 function curve(points, all, room, title, xLabel, yLabel, diagonal) {
@@ -46,8 +46,8 @@ function calibrationCard(found, room) {
   return card("", t("Calibration"), t("On the line, probabilities can be believed; bars are 95% intervals."), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel: t("probability given to the chosen class"), yLabel: t("share that was right"), title: t("Calibration"), xFormat: percent, yFormat: percent }, (svg, across, up) => {
     svg.append(s("line", { x1: across(0), y1: up(0), x2: across(1), y2: up(1), stroke: "var(--edge)", "stroke-dasharray": "3 4" }));
     for (const each of found.calibration) {
-      svg.append(s("line", { x1: across(each.predicted), x2: across(each.predicted), y1: up(each.from), y2: up(each.to), stroke: "var(--for)", "stroke-width": 2 }));
-      svg.append(s("circle", { cx: across(each.predicted), cy: up(each.observed), r: 3 + 6 * Math.sqrt(each.weight / largest), fill: "var(--for)" }, s("title", {}, t("{0} rows", whole(each.weight)))));
+      svg.append(s("line", { x1: across(each.predicted), x2: across(each.predicted), y1: up(each.from), y2: up(each.to), stroke: "var(--ink)", "stroke-width": 2 }));
+      svg.append(s("circle", { cx: across(each.predicted), cy: up(each.observed), r: 3 + 6 * Math.sqrt(each.weight / largest), fill: "var(--ink)" }, s("title", {}, t("{0} rows", whole(each.weight)))));
     }
   }));
 }

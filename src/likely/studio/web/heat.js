@@ -1,6 +1,7 @@
 // Pairs and triples that evidence hears together, as heat maps; a click takes the values into the case.
 
-import { card, h, named, selectOf, short } from "./dom.js";
+import { coloured } from "./charts.js";
+import { h, named, selectOf, short } from "./dom.js";
 import { figure, shownCell, signed } from "./format.js";
 import { t } from "./language.js";
 import { labels, state } from "./state.js";
@@ -16,9 +17,9 @@ export function heatMaps(column, go) {
   if (!terms.length) return null;
   const maps = terms.map(({ term, place }) => ({ term, ...heat(part, term, place, go) })).sort((a, b) => b.largest - a.largest);
   const shown = maps.filter((each, k) => k === 0 || each.largest >= TOO_LITTLE).slice(0, 6), quiet = maps.slice(shown.length);
-  return h("div", { class: "card" }, h("h2", {}, t("Interactions")), h("p", {}, t("What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.", short(labels()[state.focus], 30))),
+  return coloured(h("div", { class: "card" }, h("h2", {}, t("Interactions")), h("p", {}, t("What columns say together beyond what each says alone, for “{0}”. Choose a cell to look at such a case.", short(labels()[state.focus], 30))),
     h("div", { class: "grid" }, shown.map((each) => each.node)),
-    quiet.length ? h("p", { class: "note" }, t("These say less together: {0}", quiet.slice(0, 20).map((each) => each.term.map((k) => short(part.names[k], 24)).join(" × ")).join(", "))) : null);
+    quiet.length ? h("p", { class: "note" }, t("These say less together: {0}", quiet.slice(0, 20).map((each) => each.term.map((k) => short(part.names[k], 24)).join(" × ")).join(", "))) : null), state.focus, part.k);
 }
 
 // The codes of a column at the resolution of a term: their names, and a value that has each.

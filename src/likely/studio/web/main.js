@@ -8,6 +8,7 @@ import { clear, empty, h, named } from "./dom.js";
 import { evaluationView } from "./evaluate.js";
 import { language, speak, t } from "./language.js";
 import { lettersView } from "./letters.js";
+import { nextMeasurements } from "./measure.js";
 import { nomogramView } from "./nomogram.js";
 import { offered } from "./offered.js";
 import { overview } from "./overview.js";
@@ -17,7 +18,7 @@ import { begin, state, takeNumbered } from "./state.js";
 import { contrast } from "./odds.js";
 import { treeView } from "./treeview.js";
 import { unpack } from "./unpack.js";
-import { counterfactuals, decide, interval, nextMeasurements } from "./whatif.js";
+import { counterfactuals, decide, interval } from "./whatif.js";
 
 const VIEWS = [
   { name: "overview", label: "Overview", show: overview },
@@ -95,7 +96,7 @@ let frame;
 function build() {
   const told = state.model && state.model.model;
   frame = h("div", { class: "frame" }, h("header", { class: "side" }, h("a", { class: "mark", href: "#overview" }, "likely"),
-    told ? h("p", { class: "what" }, h("strong", {}, named(told.name, 30)), t(told.title)) : null,
+    told ? h("p", { class: "what" }, h("strong", {}, named(told.name, 22)), t(told.title)) : null,
     h("nav", { "aria-label": t("Views") }, links()), h("div", { class: "tools noprint" }, tools())), main);
   clear(document.getElementById("studio"), h("a", { class: "skip", href: "#main", on: { click: (event) => { event.preventDefault(); main.focus(); } } }, t("To the content")), frame);
   route();

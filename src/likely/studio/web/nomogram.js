@@ -8,7 +8,7 @@ import { t } from "./language.js";
 import { difference } from "./odds.js";
 import { labels, rangeOf, state } from "./state.js";
 
-const MOST_ROWS = 18, LINE = 64, SAMPLES = 61, MOST_VALUES = 24, FARTHEST_POINT = 10;
+const MOST_ROWS = 18, LINE = 64, FAN = 20, SAMPLES = 61, MOST_VALUES = 24, FARTHEST_POINT = 10, NOTHING = 1e-6;
 let rival = null;
 
 export function nomogramView(go, width) {
@@ -31,7 +31,8 @@ class Sheet {
     this.again = again;
     this.columns = this.chosen();
     this.dragging = null;
-    this.svg = s("svg", { width: room, height: LINE * this.columns.length + 100, viewBox: `0 0 ${room} ${LINE * this.columns.length + 100}` });
+    this.settle();
+    this.svg = s("svg", { width: room, height: this.bottom + 84, viewBox: `0 0 ${room} ${this.bottom + 84}` });
     this.svg.addEventListener("pointermove", (event) => { if (this.dragging !== null) this.move(event); });
     for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => { this.dragging = null; });
     clear(box, this.svg);
@@ -42,7 +43,31 @@ class Sheet {
     const found = state.ranked.filter((column) => column.kind !== "text").slice(0, 80).map((column) => ({ column, values: valuesOf(column) })).filter(({ values }) => values.length);
     const prepared = state.scorer.prepare(state.row);
     for (const each of found) { const points = this.points(each, prepared); each.spread = Math.max(...points) - Math.min(...points); }
-    return found.sort((a, b) => b.spread - a.spread).slice(0, MOST_ROWS);
+    const speaking = found.filter((each) => each.spread > NOTHING || state.scorer.tied);
+    return (speaking.length ? speaking : found).sort((a, b) => b.spread - a.spread).slice(0, MOST_ROWS);
+  }
+
+  // Where each line begins. One whose labels would lie upon each other gets room to spread them out beneath.
+  settle() {
+    this.tops = [];
+    this.bottom = 20;
+    this.fans = new Set();
+    this.scaled();
+    this.all.forEach((each, place) => {
+      this.tops.push(this.bottom);
+      const { left } = this.labelled(each, place);
+      if (left && each.spread > NOTHING && each.column.kind !== "numeric") this.fans.add(place);
+      this.bottom += LINE + (this.fans.has(place) ? FAN : 0);
+    });
+  }
+
+  scaled() {
+    const prepared = state.scorer.prepare(state.row);
+    this.all = this.columns.map((each) => ({ ...each, points: this.points(each, prepared) }));
+    const flat = this.all.flatMap((each) => each.points);
+    this.low = Math.max(Math.min(-0.5, ...flat), -FARTHEST_POINT);
+    this.high = Math.min(Math.max(0.5, ...flat), FARTHEST_POINT);
+    this.across = scale(this.low, this.high, 12, this.room - 12);
   }
 
   points({ column, values }, prepared = state.scorer.prepare(state.row)) {
@@ -51,42 +76,53 @@ class Sheet {
   }
 
   draw() {
-    const prepared = state.scorer.prepare(state.row), all = this.columns.map((each) => ({ ...each, points: this.points(each, prepared) })), flat = all.flatMap((each) => each.points);
-    const low = Math.max(Math.min(-0.5, ...flat), -FARTHEST_POINT), high = Math.min(Math.max(0.5, ...flat), FARTHEST_POINT), across = scale(low, high, 12, this.room - 12), parts = [];
-    this.across = across;
-    this.all = all;
+    this.scaled();
+    const { low, high, across, all, bottom } = this, parts = [];
     const ticks = roundTicks(low, high, Math.max(Math.floor(this.room / 110), 3)), digits = digitsOf(ticks);
-    parts.push(s("g", {}, ticks.map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: LINE * all.length + 10, stroke: "var(--rule)" }), s("text", { x: Math.min(Math.max(across(tick), 20), this.room - 20), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, digits))])));
+    parts.push(s("g", {}, ticks.map((tick) => [s("line", { x1: across(tick), x2: across(tick), y1: 18, y2: bottom - 10, stroke: "var(--rule)" }), s("text", { x: Math.min(Math.max(across(tick), 20), this.room - 20), y: 12, "text-anchor": "middle", class: "muted" }, signed(tick, digits))])));
     all.forEach((each, place) => parts.push(this.line(each, place)));
-    parts.push(this.total(LINE * all.length + 38));
+    parts.push(this.total(bottom + 18));
     const focused = document.activeElement && document.activeElement.getAttribute ? document.activeElement.getAttribute("data-slider") : null;
     this.told = s("g", { "aria-hidden": "true", "pointer-events": "none" });
     clear(this.svg, parts, this.told);
     if (focused !== null) this.svg.querySelector(`[data-slider="${focused}"]`)?.focus({ preventScroll: true });
   }
 
+  // Labels of a line's values: below their points, or above where there is no room below; or spread out, with a thread to each.
+  labelled({ column, values, points }, place) {
+    const top = this.tops[place], middle = top + 34, now = state.row.get(column.name), numeric = column.kind === "numeric", { room } = this;
+    const rising = points.every((p, k) => !k || p >= points[k - 1] - 1e-9), falling = points.every((p, k) => !k || p <= points[k - 1] + 1e-9);
+    const y = (k) => (numeric && !rising && !falling ? middle + 7 - (14 * k) / (values.length - 1) : middle);
+    const xs = points.map((point) => Math.min(Math.max(this.across(point), 4), room - 4)), title = short(column.name, limited(0.52 * room, 9, 40));
+    const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now), read = isGap(now) ? t("open") : short(shownCell(now), limited(0.48 * room - 72, 8, 20));
+    const ticks = numeric ? roundTicks(values[0], values[values.length - 1], 6).filter((tick) => column.storage !== "integer" || Number.isInteger(tick)) : values;
+    const marks = byWeight(ticks.map((value, k) => [value, numeric ? nearest(values, value) : k]), xs, at).map(([value, k]) => { const text = short(shownCell(value), 14); return { text, k, x: xs[k], wide: 8 * text.length + 10 }; });
+    const found = { xs, y, title, read, at, middle, marks, left: 0, labels: [] };
+    if (this.fans.has(place)) {
+      let full = 0;
+      found.labels = spread(marks.filter((mark) => { full += mark.wide; return full <= room; }), room).map((mark) => ({ ...mark, y: middle + 36, thread: true }));
+      return found;
+    }
+    const here = at === null || at < 0 ? middle : y(at), reach = (mark) => (at !== null && at >= 0 && Math.abs(xs[at] - mark.x) < mark.wide / 2 + 8 ? Math.max(y(mark.k), here) : y(mark.k)); // a label lies below the mark of the case, too
+    const taken = [[], [[0, 12 + 9 * title.length], [room - 8 * (read.length + 9), room]]]; // the name and what is read stand above, too
+    for (const mark of marks) {
+      const { wide } = mark, x = Math.min(Math.max(mark.x, wide / 2), room - wide / 2), side = taken.findIndex((others) => others.every(([from, to]) => x + wide / 2 <= from || x - wide / 2 >= to));
+      if (side < 0) { found.left += 1; continue; }
+      found.labels.push({ ...mark, at: x, y: side ? y(mark.k) - 11 : reach(mark) + 20 });
+      taken[side].push([x - wide / 2, x + wide / 2]);
+    }
+    return found;
+  }
+
   line(each, place) {
-    const { column, values, points } = each, top = 20 + LINE * place, middle = top + 34, now = state.row.get(column.name), across = this.across;
-    const numeric = column.kind === "numeric", rising = points.every((p, k) => !k || p >= points[k - 1] - 1e-9), falling = points.every((p, k) => !k || p <= points[k - 1] + 1e-9);
-    const y = (k) => (numeric && !rising && !falling ? middle + 9 - (18 * k) / (values.length - 1) : middle);
-    const xs = points.map((point) => Math.min(Math.max(across(point), 4), this.room - 4)), group = s("g", {}), title = short(column.name, limited(0.52 * this.room, 9, 40));
+    const { column, values } = each, { across } = this, now = state.row.get(column.name), numeric = column.kind === "numeric", { xs, y, title, read, at, middle, marks, labels: texts } = this.labelled(each, place), top = this.tops[place], group = s("g", {});
     group.append(s("text", { x: 2, y: top + 12, "font-weight": 600 }, title));
     each.places = xs.map((x, k) => [x, y(k)]);
     group.append(s("polyline", { points: each.places.map(([x, h2]) => `${x.toFixed(1)},${h2.toFixed(1)}`).join(" "), fill: "none", stroke: "var(--edge)", "stroke-width": 2 }));
     const vary = state.scorer.vary(state.row, column.name), own = isGap(now) ? 0 : difference(logRatio(vary.joint(now)), logRatio(vary.joint(null)));
-    const at = isGap(now) ? null : numeric ? nearest(values, now) : values.indexOf(now), read = isGap(now) ? t("open") : short(shownCell(now), limited(0.48 * this.room - 72, 8, 20));
-    const ticks = numeric ? roundTicks(values[0], values[values.length - 1], 6).filter((tick) => column.storage !== "integer" || Number.isInteger(tick)) : values;
-    const marks = ticks.map((value, k) => [value, numeric ? nearest(values, value) : k]);
-    // Below the line, or above it where there is no room below; the name and what is read stand above, too.
-    const taken = [[], [[0, 12 + 9 * title.length], [this.room - 8 * (read.length + 9), this.room]]];
-    for (const [value, k] of byWeight(marks, xs, at)) {
-      const text = short(shownCell(value), 14), wide = 8 * text.length + 6, x = Math.min(Math.max(xs[k], wide / 2), this.room - wide / 2);
-      group.append(s("circle", { cx: xs[k], cy: y(k), r: 3, fill: "var(--edge)" }));
-      const side = taken.findIndex((others) => others.every(([from, to]) => x + wide / 2 <= from || x - wide / 2 >= to));
-      if (side < 0) continue;
-      group.append(s("text", { x, y: side ? middle - 11 : middle + 22, "text-anchor": "middle", class: "muted" }, text));
-      taken[side].push([x - wide / 2, x + wide / 2]);
-    }
+    for (const mark of texts) if (mark.thread) group.append(s("path", { d: `M${mark.x.toFixed(1)} ${middle}L${mark.x.toFixed(1)} ${middle + 7}L${mark.at.toFixed(1)} ${middle + 24}`, fill: "none", stroke: "var(--edge)", opacity: 0.6 }));
+    for (const { x, k } of marks) group.append(s("circle", { cx: x, cy: y(k), r: 3, fill: "var(--edge)" }));
+    for (const mark of texts) group.append(s("text", { x: mark.at, y: mark.y, "text-anchor": "middle", class: "muted halo" }, mark.text));
     group.append(this.track(place, middle));
     const cx = Math.min(Math.max(across(own), 8), this.room - 8), cy = at === null || at < 0 ? middle : y(at);
     const slider = s("g", { class: "grab", role: "slider", tabindex: "0", "data-slider": place, "aria-label": short(column.name, 60), "aria-valuemin": 0, "aria-valuemax": values.length - 1, "aria-valuenow": at ?? 0, "aria-valuetext": `${isGap(now) ? t("open") : short(shownCell(now), 40)}, ${signed(own)}` },
@@ -176,6 +212,24 @@ function valuesOf(column) {
   if (high < low) return [];
   if (whole && high - low <= 2 * SAMPLES) return Array.from({ length: high - low + 1 }, (_, k) => low + k);
   return Array.from({ length: SAMPLES }, (_, k) => low + ((high - low) * k) / (SAMPLES - 1)).map((value) => (whole ? Math.round(value) : Number(value.toPrecision(5))));
+}
+
+// Labels in the order of their points, as near to these as they may be without lying upon each other (neighbours are pooled).
+function spread(given, room) {
+  const marks = [...given].sort((a, b) => a.x - b.x), pools = [];
+  let before = 0;
+  for (const mark of marks) {
+    pools.push({ sum: mark.x - mark.wide / 2 - before, n: 1 });
+    before += mark.wide;
+    while (pools.length > 1 && pools[pools.length - 2].sum / pools[pools.length - 2].n > pools[pools.length - 1].sum / pools[pools.length - 1].n) {
+      const last = pools.pop();
+      pools[pools.length - 1].sum += last.sum;
+      pools[pools.length - 1].n += last.n;
+    }
+  }
+  const starts = pools.flatMap(({ sum, n }) => Array(n).fill(Math.min(Math.max(sum / n, 0), room - before)));
+  let left = 0;
+  return marks.map((mark, k) => { const from = starts[k] + left; left += mark.wide; return { ...mark, at: from + mark.wide / 2 }; });
 }
 
 // How many letters of so many pixels each fit into a width.

@@ -8,14 +8,13 @@ import { labels, state } from "./state.js";
 
 export function overview(go) {
   const { model } = state, told = model.model;
-  const target = told.target ? short(told.target, 60) : t("the class");
+  const isOdd = model.suspicions.length > 0, target = told.target ? short(told.target, 60) : t("the class");
   return [
     h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Predicts “{0}”", target)),
       h("p", {}, t("{0}, learned from {1} rows", t(told.title), whole(told.rows)),
         told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null)),
-      state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),
-    facts(model),
-    h("div", { class: "grid" }, quality(model, go), h("div", { class: "stack w5" }, classes(model), about(model)), h("div", { class: "stack w7" }, model.image ? null : columns(go), odd(model, go))),
+      facts(model), state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),
+    h("div", { class: "grid" }, quality(model, go), h("div", { class: "stack w7" }, isOdd ? odd(model, go) : null, model.image ? null : columns(go), isOdd ? null : odd(model, go)), h("div", { class: "stack w5" }, classes(model), about(model))),
   ];
 }
 
@@ -36,12 +35,25 @@ function quality(model, go) {
       h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv"))));
   }
   const byName = new Map(found.figures.map((each) => [each.name, each]));
+  const guesses = guessesOf(found);
   return card("", t("How good is it?"), `${howWords(found)} ${found.honest ? "" : t("It may have learned these rows, so the figures may flatter it.")}`,
-    h("div", { class: "facts" }, SHOWN.filter(([name]) => byName.has(name)).map(([name, label, form]) => {
-      const { value, low, high } = byName.get(name);
-      return h("div", { class: "fact" }, h("b", {}, form(value)), h("span", {}, t(label)),
-        low !== undefined ? h("small", {}, t("{0} to {1}", form(low), form(high))) : null);
-    })), h("button", { on: { click: () => go("evaluation") } }, t("Look closer")));
+    h("div", { class: "facts measured" }, SHOWN.filter(([name]) => byName.has(name)).map(([name, label, form]) => measured(byName.get(name), t(label), form, guesses[name]))),
+    h("div", { class: "row" }, h("button", { on: { click: () => go("evaluation") } }, t("Look closer")), h("span", { class: "note legend-guess" }, h("span", { class: "guess", "aria-hidden": "true" }), t("Yellow: the baseline, which looks at no column and knows how common each class is."))));
+}
+
+// What they reach who look at no column: they know how common each class is, and name the most common one.
+function guessesOf({ confusion }) {
+  const [n, m] = confusion.shape, rows = Array.from({ length: n }, (_, c) => confusion.subarray(c * m, (c + 1) * m).reduce((a, b) => a + b, 0)), all = rows.reduce((a, b) => a + b, 0) || 1;
+  return { accuracy: Math.max(...rows) / all, log_loss: rows.reduce((sum, own) => (own > 0 ? sum - (own / all) * Math.log(own / all) : sum), 0), roc_auc: 0.5 };
+}
+
+// A figure, where it lies with its interval, and what guessing would reach.
+function measured({ name, value, low, high }, label, form, guess) {
+  const most = name === "accuracy" || name === "roc_auc" ? 1 : Math.max(1.15 * Math.max(value, high ?? 0, guess ?? 0), 0.2), at = (number) => `${Math.min((100 * number) / most, 100)}%`;
+  return h("div", { class: "fact" }, h("b", {}, form(value)), h("span", {}, label), low !== undefined ? h("small", {}, t("{0} to {1}", form(low), form(high))) : null,
+    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", style: { width: at(value) } }),
+      low !== undefined ? h("span", { class: "whisker", style: { left: at(low), width: `${(100 * (high - low)) / most}%` } }) : null, guess !== undefined ? h("span", { class: "guess", style: { left: at(guess) } }) : null),
+    h("small", {}, guess === undefined ? t("less is better") : t("baseline: {0}", form(guess)), name === "log_loss" ? ` · ${t("less is better")}` : ""));
 }
 
 export function howWords(found) {
@@ -54,7 +66,7 @@ function classes(model) {
     text: each.rows === null || each.rows === undefined ? share(each.prior) : `${share(each.prior)} · ${whole(each.rows)}` }));
   const shown = [...lines].sort((a, b) => b.size - a.size).slice(0, 12);
   if (model.classes.every((each) => each.prior === null)) return card("", t("Classes"), null, legend(all.slice(0, 30)), all.length > 30 ? h("p", { class: "note" }, t("… and {0} more", whole(all.length - 30))) : null);
-  return card("", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: 1, label: t("Classes") }),
+  return card("", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: Math.max(...shown.map((each) => each.size)) < 0.25 ? undefined : 1, label: t("Classes") }),
     lines.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(lines.length - 12))) : null);
 }
 
@@ -66,7 +78,7 @@ function columns(go) {
       state.features.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(state.features.length - 12))) : null);
   }
   const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", column.bits > 0 && column.bits < 0.0005 ? `< ${decimals(0.001)}` : decimals(column.bits)),
-    act: () => go("column", state.model.columns.indexOf(column)) }));
+    more: column.kind === "text" ? t("best word") : null, act: () => go("column", state.model.columns.indexOf(column)) }));
   return card("", t("Which columns tell most"), `${t("What each alone tells about the class, in bits.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, bars(lines, { label: t("Which columns tell most") }));
 }
 
@@ -82,7 +94,7 @@ const ODD = {
 function odd(model, go) {
   const found = model.suspicions;
   const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.kind](each), " ",
-    h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : empty(t("Nothing looks odd."));
+    h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : h("p", {}, t("Nothing looks odd."));
   return card("", t("What looks odd"), t("A column that knows too much or names the rows, gaps that speak, data that have drifted."), list);
 }
 

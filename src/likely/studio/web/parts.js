@@ -4,7 +4,7 @@ import { asNumber, compiled, firstAbove, isGap } from "./expression.js";
 import { Rest } from "./rest.js";
 import { PresencePart, TfIdfPart, WordsPart } from "./words.js";
 
-const LOG_ROOT_TAU = 0.5 * Math.log(2 * Math.PI);
+const LOG_ROOT_TAU = 0.5 * Math.log(2 * Math.PI), MOST_OUTCOMES = 400;
 
 export function partOf(told, nClasses) {
   return new PARTS[told.is](told, nClasses);
@@ -68,6 +68,25 @@ class BellPart {
   add(row, out) {
     if (this.weight === 0) return;
     for (const term of this.terms(row)) for (let c = 0; c < this.k; c++) out[c] += term.add[c];
+  }
+
+  // How probable the values of one number are in each class, given the other cells. The log joint is a parabola in it.
+  curves(name, joint) {
+    const j = this.columns.indexOf(name), d = this.columns.length, { mean, deviation } = this.told;
+    let middle = 0, step = 0;
+    for (let c = 0; c < this.k; c++) { middle += mean[c * d + j] / this.k; step += deviation[c * d + j] / this.k; }
+    const [left, here, right] = [middle - step, middle, middle + step].map((value) => joint(value)), means = [], spreads = [];
+    for (let c = 0; c < this.k; c++) {
+      const precision = (2 * here[c] - left[c] - right[c]) / (step * step);
+      means.push(middle + (right[c] - left[c]) / (2 * step * precision));
+      spreads.push(1 / Math.sqrt(precision));
+    }
+    if (this.weight !== 1 || !spreads.every((each) => each > 0 && Number.isFinite(each))) return null;
+    const low = Math.min(...means.map((each, c) => each - 5 * spreads[c])), high = Math.max(...means.map((each, c) => each + 5 * spreads[c]));
+    const n = Math.min(MOST_OUTCOMES, Math.ceil((4 * (high - low)) / Math.min(...spreads))), width = (high - low) / n;
+    const values = Array.from({ length: n }, (_, v) => low + (v + 0.5) * width), shares = new Float64Array(n * this.k);
+    values.forEach((value, v) => means.forEach((centre, c) => { shares[v * this.k + c] = width * Math.exp(-0.5 * ((value - centre) / spreads[c]) ** 2 - LOG_ROOT_TAU) / spreads[c]; }));
+    return { values, shares };
   }
 
   factorsOf(known, correlation, d) {
@@ -272,9 +291,9 @@ class AdditivePart {
     const codes = this.codes(row), own = new Set(this.termsOf[k]), only = { cell: null, get() { return this.cell; } };
     const fixed = Float64Array.from(this.told.beyond);
     this.tableTerms(row, codes).forEach((term, place) => { if (!own.has(place)) addTo(fixed, term.add); });
-    return { rest: fixed, at: (cell) => {
+    return { rest: fixed, at: (cell, unknown) => {
       only.cell = cell;
-      codes[k] = this.code(k, only);
+      codes[k] = unknown ? 0 : this.code(k, only);
       const out = new Float64Array(this.k);
       for (const place of own) addTo(out, this.entry(place, codes));
       if (this.rest.some) addTo(out, this.classScores(this.rest.scores(codes)));

@@ -82,7 +82,7 @@ class JointScorer {
     }
     for (const place of own) {
       const part = this.parts[place], apart = part.vary && names.length === 1 ? part.vary(row, names[0]) : null;
-      if (apart) { apart.rest.forEach((log, c) => { rest[c] += log; }); moving.push((out) => apart.at(over.cells[0]).forEach((log, c) => { out[c] += log; })); }
+      if (apart) { apart.rest.forEach((log, c) => { rest[c] += log; }); moving.push((out, unknown) => apart.at(over.cells[0], unknown).forEach((log, c) => { out[c] += log; })); }
       else moving.push((out) => part.add(over, out));
     }
     const joint = (...cells) => {
@@ -91,7 +91,15 @@ class JointScorer {
       for (const add of moving) add(out);
       return out;
     };
-    return { joint, posterior: (...cells) => normalised(joint(...cells), this.prior) };
+    // The class before anything of this cell is known, not even that it is empty.
+    const without = () => {
+      const out = Float64Array.from(rest);
+      over.cells = [null];
+      moving.forEach((add, place) => { if (this.parts[own[place]].columns.length > 1) add(out, true); });
+      return normalised(out, this.prior);
+    };
+    const bell = own.length === 1 && this.parts[own[0]].curves ? this.parts[own[0]] : null;
+    return { joint, posterior: (...cells) => normalised(joint(...cells), this.prior), without, outcomes: bell ? () => bell.curves(names[0], joint) : null };
   }
 
   words(row, name) {

@@ -56,7 +56,8 @@ function drop(redraw) {
     dragleave: () => zone.classList.remove("over"),
     drop: (event) => { event.preventDefault(); zone.classList.remove("over"); begin(event.dataTransfer.files[0]); },
   } }, h("h2", {}, t("Drop a table here")), h("p", {}, t("CSV of any dialect, TSV, Excel, Parquet, Arrow or JSON lines, packed or not.")), 
-  h("input", { id, type: "file", class: "unseen", on: { change: (event) => { begin(event.target.files[0]); event.target.value = ""; } } }), h("label", { for: id, class: "button" }, t("Choose a file")), reads, said);
+  h("input", { id, type: "file", class: "unseen", on: { change: (event) => { begin(event.target.files[0]); event.target.value = ""; } } }), h("label", { for: id, class: "button" }, t("Choose a file")), reads, said,
+    h("ol", { class: "steps" }, [t("What each column is taken for, and why"), t("What is to be predicted, and by which model"), t("How good it is, and what it has learned")].map((each) => h("li", {}, each))));
   show();
   return zone;
 }
@@ -90,11 +91,11 @@ function chosen(redraw, go) {
   const train = work(t("Train"), "train", () => { location.hash = "#overview"; location.reload(); }, given, mend);
   const notes = [...table.notes.map((note) => reasonText(note)), ...(table.left_out ? [t("{0} lines that cannot be read are left out.", whole(table.left_out))] : [])];
   return [
-    h("section", { class: "card" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), notes.length ? h("ul", { class: "odd" }, notes.map((note) => h("li", {}, note))) : null,
+    h("div", { class: "grid even" }, h("section", { class: "card w7" }, h("h2", {}, named(table.name, 60)), h("p", {}, t("{0} rows, {1} columns, {2}.", whole(table.rows), whole(names.length), dialectOf(table))), notes.length ? h("ul", { class: "odd" }, notes.map((note) => h("li", {}, note))) : null,
       h("div", { class: "row" }, selectOf(t("What is to be predicted?"), names, target ?? names.length - 1, (k) => { target = k; dropUnlabelled = false; again(); }, { "data-use": "target" }), selectOf(t("by"), MODELS.map((each) => t(each)), wantedModel, (k) => { wantedModel = k; }, { "data-use": "model" }), h("button", { on: { click: () => { forget(); redraw(); } } }, t("Another table")))),
+      h("section", { class: "card w5" }, h("h2", {}, t("Train and evaluate")), h("p", {}, t("The model learns from all rows; its quality is measured on rows that were held out.")), train)),
     h("section", { class: "card" }, h("h2", {}, t("What the columns are taken for")), h("p", {}, t("Change a kind where you know better.")), h("div", { class: "scroll", tabindex: "0" }, h("table", {}, h("thead", {}, h("tr", {}, [t("column"), t("kind"), t("why"), t("values"), t("gaps"), t("such as")].map((each, k) => h("th", { scope: "col", class: k === 3 || k === 4 ? null : "left" }, each)))), sheet)),
       table.more ? h("p", { class: "note" }, t("… and {0} more", whole(table.more))) : null),
-    h("section", { class: "card" }, h("h2", {}, t("Train and evaluate")), h("p", {}, t("The model learns from all rows; its quality is measured on rows that were held out.")), train),
     names.length ? null : empty(t("The table has no columns.")), h("p", { class: "note" }, table.bytes < 1e6 ? t("{0} kB were read.", whole(Math.max(table.bytes / 1e3, 1))) : t("{0} MB were read.", figure(table.bytes / 1e6, 2))),
   ];
 }

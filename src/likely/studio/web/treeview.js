@@ -6,18 +6,20 @@ import { figure, share, shownCell, whole } from "./format.js";
 import { t } from "./language.js";
 import { labels, state } from "./state.js";
 
-const BOX = 168, TALL = 54, GAP = 22, LEVEL = 116, AT_FIRST = 3, PAPER = 680;
+const BOX = 168, TALL = 54, GAP = 22, LEVEL = 104, AT_FIRST = 3, PAPER = 680, READABLE = 0.8, HIGHEST = 640, MAIN_WAY = 0.3;
 const folded = new Map();
 let zoom = null;
 
 export function treeView(go, width) {
-  let all = 1;
+  let all = 1, high = 0;
   const told = state.rules, box = h("div", { class: "pan", tabindex: "0", role: "application", "aria-label": t("The tree. Plus and minus zoom, arrow keys move.") }), root = s("svg", { width: "100%", height: "100%" }), layer = s("g", {});
   const place = () => layer.setAttribute("transform", `translate(${zoom.x} ${zoom.y}) scale(${zoom.k})`);
   const scaleBy = (factor, x = 300, y = 200) => { const k = Math.min(Math.max(zoom.k * factor, 0.15), 3); zoom = { k, x: x - ((x - zoom.x) * k) / zoom.k, y: y - ((y - zoom.y) * k) / zoom.k }; place(); };
-  const redraw = () => { const { parts, wide, root: middle } = drawnTree(told, redraw); clear(layer, parts); all = wide; if (!zoom) { const k = Math.min(1, Math.max(width < 600 ? 0.8 : 0.55, (width - 40) / wide)); zoom = { k, x: k * wide <= width ? (width - k * wide) / 2 : width / 2 - k * middle, y: 20 }; } place(); };
+  const redraw = () => { const { parts, wide, tall, middle } = drawnTree(told, redraw, width); clear(layer, parts); all = wide;
+    if (!zoom) { const k = Math.min(1, Math.max(READABLE, (width - 40) / wide)); zoom = { k, x: k * wide <= width ? (width - k * wide) / 2 : Math.min(20, Math.max(width / 2 - k * middle, width - 20 - k * wide)), y: 20 }; high = 0; }
+    high = Math.max(high, Math.min(zoom.k * tall + 40, HIGHEST)); box.style.setProperty("height", `${Math.round(high)}px`); place(); };
   // On paper nothing can be moved: all that is unfolded has to be there.
-  window.onbeforeprint = () => { if (box.isConnected) { zoom = { k: Math.min(1, PAPER / all), x: 0, y: 20 }; place(); } };
+  window.onbeforeprint = () => { if (box.isConnected) { zoom = { k: Math.min(1, PAPER / all), x: 4, y: 20 }; place(); } };
   window.onafterprint = () => { if (box.isConnected) { zoom = null; redraw(); } };
   let from = null;
   box.addEventListener("pointerdown", (event) => { if (!event.target.closest(".node")) { from = [event.clientX - zoom.x, event.clientY - zoom.y]; box.setPointerCapture(event.pointerId); } });
@@ -39,24 +41,32 @@ export function treeView(go, width) {
     legend(labels().slice(0, 7)), box];
 }
 
-function isOpen(node, level) { return folded.has(node) ? folded.get(node) : level < (folded.get("depth") ?? AT_FIRST); }
-
-function drawnTree(told, redraw) {
-  const way = new Map(state.bare.inner.path(state.row).map((each) => [each.node, each.share])), places = new Map(), parts = [];
-  let right = 0, count = 0;
+function laidOut(told, way, depth) {
+  const places = new Map();
+  let right = 0, count = 0, tall = TALL;
   const lay = (node, level) => {
     count += 1;
-    const inner = told.column[node] >= 0, open = inner && count < 1500 && isOpen(node, level);
+    const inner = told.column[node] >= 0, open = inner && count < 1500 && (folded.get(node) ?? (level < depth || ((way.get(node) ?? 0) > MAIN_WAY && folded.get("depth") === undefined)));
     let x;
     if (open) {
       const xs = [];
       for (let child = told.first[node]; child < told.first[node] + told.children[node]; child++) xs.push(lay(child, level + 1));
       x = (xs[0] + xs[xs.length - 1]) / 2;
     } else { x = right; right += BOX + GAP; }
+    tall = Math.max(tall, level * LEVEL + TALL);
     places.set(node, { x, y: level * LEVEL, open, inner });
     return x;
   };
   lay(0, 0);
+  return { places, wide: right, tall };
+}
+
+// Until somebody folds: the way of the case, and beside it as many levels as can be read.
+function drawnTree(told, redraw, width) {
+  const way = new Map(state.bare.inner.path(state.row).map((each) => [each.node, each.share])), wish = folded.get("depth");
+  let depth = wish ?? AT_FIRST;
+  while (wish === undefined && depth > 1 && laidOut(told, way, depth).wide * READABLE > width - 40) depth -= 1;
+  const { places, wide, tall } = laidOut(told, way, depth), parts = [];
   for (const [node, { x, y, open }] of places) {
     if (!open) continue;
     for (let branch = 0; branch < told.children[node]; branch++) {
@@ -66,7 +76,8 @@ function drawnTree(told, redraw) {
     }
   }
   for (const [node, at] of [...places].sort((a, b) => a[0] - b[0])) parts.push(box(told, node, at, way.get(node), redraw));
-  return { parts, wide: right, root: places.get(0).x + BOX / 2 };
+  const along = [...places].filter(([node]) => (way.get(node) ?? 0) > MAIN_WAY).map(([, at]) => at.x);
+  return { parts, wide, tall, middle: (Math.min(...along) + Math.max(...along) + BOX) / 2 };
 }
 
 // A word of a text is a feature of its own, named by the package.
@@ -86,7 +97,7 @@ function box(told, node, { x, y, open, inner }, way, redraw) {
   for (let c = 1; c < k; c++) if (told.counts[node * k + c] > told.counts[node * k + best]) best = c;
   const group = s("g", { class: "node", role: inner ? "button" : "img", tabindex: inner ? "0" : null, "aria-expanded": inner ? String(open) : null, "aria-label": inner ? short(featureName(feature), 60) : `${short(all[best], 40)}, ${whole(size)}` });
   group.append(s("rect", { x, y, width: BOX, height: TALL, rx: inner ? 6 : 20, fill: "var(--card)", stroke: way ? "var(--ink)" : "var(--edge)", "stroke-width": way ? 2.5 : 1 }));
-  group.append(s("text", { x: x + BOX / 2, y: y + 20, "text-anchor": "middle", "font-weight": 600 }, short(inner ? featureName(feature) : all[best], 22)), s("text", { x: x + BOX / 2, y: y + 37, "text-anchor": "middle", class: "muted" }, `${whole(size)}${way && way < 0.999 ? ` · ${share(way)}` : ""}${inner && !open ? " ▸" : ""}`));
+  group.append(s("text", { x: x + BOX / 2, y: y + 20, "text-anchor": "middle", "font-weight": 600 }, short(inner ? featureName(feature) : all[best], 20)), s("text", { x: x + BOX / 2, y: y + 37, "text-anchor": "middle", class: "muted" }, `${whole(size)}${way && way < 0.999 ? ` · ${share(way)}` : ""}${inner && !open ? " ▸" : ""}`));
   for (let c = 0; c < k; c++) {
     const wide = (told.counts[node * k + c] / (size || 1)) * (BOX - 2 * inset);
     if (wide > 0.3) group.append(s("rect", { x: at, y: y + TALL - 9, width: wide, height: 6, fill: classColour(c) }));

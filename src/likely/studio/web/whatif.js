@@ -1,10 +1,10 @@
-// Questions about a case: the smallest change that flips the decision, the gap to fill next, how sure the shares are.
+// Questions about a case: the cheapest decision, the smallest change that flips it, how sure the shares are.
 
 import { isGap } from "./expression.js";
 import { Laplace } from "./laplace.js";
-import { entropy, logit } from "./odds.js";
+import { logit } from "./odds.js";
 import { normalised } from "./scorer.js";
-import { outcomesOf, rangeOf, state } from "./state.js";
+import { rangeOf, state } from "./state.js";
 
 // The cheapest decision: its place among classes, −1 for none; and its expected cost.
 export function decide(posterior, costs = state.costs, refuse = state.refuse) {
@@ -17,30 +17,7 @@ export function decide(posterior, costs = state.costs, refuse = state.refuse) {
   return refuse !== null && least > refuse ? { decision: -1, risk: refuse } : { decision: best, risk: least };
 }
 
-const COLUMNS_LOOKED_AT = 300;
-
-// Which gap to fill first: bits that its value is expected to tell, and what it is expected to save.
-export function nextMeasurements(row) {
-  const now = state.scorer.posterior(row), found = [], prepared = state.scorer.prepare(row);
-  const gaps = state.ranked.filter((column) => isGap(row.get(column.name)) && column.kind !== "text").slice(0, COLUMNS_LOOKED_AT);
-  for (const column of gaps) {
-    const outcomes = outcomesOf(column);
-    if (!outcomes) continue;
-    const k = now.length, vary = state.scorer.vary(row, column.name, prepared), mixture = new Float64Array(k);
-    let left = 0, later = 0;
-    outcomes.values.forEach((value, v) => {
-      let chance = 0;
-      for (let c = 0; c < k; c++) chance += now[c] * outcomes.shares[v * k + c];
-      if (!(chance > 0)) return;
-      const after = vary.posterior(value);
-      for (let c = 0; c < k; c++) mixture[c] += chance * after[c];
-      left += chance * entropy(after);
-      later += chance * decide(after).risk;
-    });
-    found.push({ column, bits: Math.max(entropy(mixture) - left, 0), saving: Math.max(decide(mixture).risk - later, 0) });
-  }
-  return found.sort((a, b) => b.saving - a.saving || b.bits - a.bits);
-}
+export const COLUMNS_LOOKED_AT = 300;
 
 // Changes of one cell that flip the decision, the smallest first; where there is none, several cells one after the other.
 export function counterfactuals(row) {
@@ -58,10 +35,18 @@ export function counterfactuals(row) {
 function candidates(column) {
   if (column.kind === "numeric") {
     const [low, high] = rangeOf(column);
-    const all = Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40);
+    const all = [...Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40), ...steps(column)].filter((value) => value >= low && value <= high);
     return isWhole(column) ? [...new Set(all.map(Math.round))] : all;
   }
   return (column.values || column.outcomes || []).slice(0, 60);
+}
+
+// A value of each bin and of each branch, however narrow: between two of them nothing changes.
+function steps(column) {
+  if (column.edges) return Array.from(column.grid);
+  if (state.rules.form !== "tree") return [];
+  const { features, threshold } = state.rules, own = Array.from(threshold).filter((_, node) => features[state.rules.column[node]]?.column === column.name);
+  return own.flatMap((value) => [value, value - 1e-9 * Math.max(Math.abs(value), 1)]);
 }
 
 function smallestChange(row, column, before, prepared) {
@@ -81,11 +66,14 @@ function smallestChange(row, column, before, prepared) {
   if (known) {
     let inside = now, outside = best.value;
     for (let step = 0; step < 30; step++) {
-      const middle = (inside + outside) / 2;
+      const middle = isWhole(column) ? Math.round((inside + outside) / 2) : (inside + outside) / 2;
+      if (middle === inside || middle === outside) break;
       if (flips(middle)) outside = middle; else inside = middle;
     }
     best.value = roundedAway(now, outside, flips, isWhole(column)) ?? best.value;
   }
+  const few = Number(best.value.toPrecision(3));
+  if (!known && flips(few)) best.value = few;
   const size = known ? Math.abs(best.value - now) / span : 1;
   return { column, value: best.value, size, decision: decide(vary.posterior(best.value)).decision };
 }
@@ -97,7 +85,7 @@ function roundedAway(now, border, flips, whole) {
     const step = 10 ** (Math.floor(Math.log10(distance)) - digits);
     if (whole && digits && step < 1) return null;
     const value = (border > now ? Math.ceil(border / step) : Math.floor(border / step)) * step;
-    if (Math.abs(value - border) <= 0.2 * distance && flips(value)) return Number(value.toPrecision(12));
+    if (Math.abs(value - border) <= 0.1 * distance && flips(value)) return Number(value.toPrecision(12));
   }
   return whole ? null : border;
 }
@@ -127,6 +115,7 @@ function greedy(given, columns, before) {
 }
 
 const TWO_SIDED = 1.6448536269514722;
+export const LEFT_OUT = "left out";
 
 let laplace = null;
 
@@ -142,7 +131,7 @@ export function whenSure(then) {
 export function interval(row, atOnce = false) {
   if (state.scorer.bounds) return state.scorer.bounds(row);
   const tables = state.model.intervals;
-  if (!tables || !state.scorer.joint) return null;
+  if (!tables || tables.is === LEFT_OUT || !state.scorer.joint) return null;
   if (tables.is === "laplace") {
     if (atOnce && whenSure(() => {})) laplace.finish();
     if (!laplace?.factors) return null;
