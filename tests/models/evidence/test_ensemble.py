@@ -19,6 +19,8 @@ from likely.models.evidence.codec import read_evidence
 from likely.models.evidence.encoding import N_CODES
 from likely.models.evidence.ensemble import MAX_QUESTIONS, N_LEAVES, TreeEnsemble
 from likely.models.evidence.explain import TOGETHER, WITH_OTHERS
+from likely.models.evidence.fit import EvidenceFit, TermSelection
+from likely.models.evidence.search import InnerCV
 from likely.store.codec import Reader, Writer, write
 from tests.models import test_export, test_onnx
 
@@ -77,6 +79,29 @@ def test_depth_bounds_how_many_columns_speak_together(depth: Any, longest: int) 
     clf = EvidenceClassifier(depth=depth, n_jobs=1).fit(*parity(2500, 3))
     assert max((len(names) for names in clf.pairs_), default=1) <= longest
     assert len(trees_of(clf)) == 0
+
+
+def test_triples_are_looked_for_where_there_are_no_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside trees they are not, however much pairs gain, unless a number of them is wished."""
+    orders: list[int] = []
+    look = EvidenceFit._interactions
+
+    def noted(self: EvidenceFit, before: TermSelection, order: int, count: int, start: int) -> TermSelection:
+        orders.append(order)
+        return look(self, before, order, count, start)
+
+    monkeypatch.setattr(EvidenceFit, "_interactions", noted)
+    monkeypatch.setattr(InnerCV, "paired_gain", lambda *_: (1.0, 0.0))
+    X, y = parity(2500)
+    for n, given, expected in (
+        (2500, {}, [2]),
+        (2500, {"max_triples": 1}, [2, 3]),
+        (2500, {"depth": "triples"}, [2, 3]),
+        (1500, {}, [2, 3]),
+    ):
+        orders.clear()
+        EvidenceClassifier(n_jobs=1, max_pairs=3, **given).fit(X[:n], y[:n])
+        assert orders == expected
 
 
 def test_another_depth_is_refused() -> None:

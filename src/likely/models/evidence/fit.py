@@ -52,6 +52,9 @@ MIN_GAIN_TO_DOUBLE = {False: (0.02, 2.0), True: (0.005, 0.0)}
 """For few and for many rows: share of the log loss, and standard errors, that more terms must have gained before their
 number is doubled once more."""
 
+FIRST_TERMS_PER_COLUMN, MAX_FIRST_TERMS = 2, 30
+"""How many interactions are tried first."""
+
 MAX_TERMS_PER_COLUMN = 4
 """To so many interactions for each column their number may be doubled: beside the rest, more gain little for their
 time."""
@@ -61,6 +64,9 @@ MIN_GAIN = 5e-4
 """A log loss that is lower by less than this is as good as the same."""
 
 MAX_SCORES_WITH_TRIPLES = 8
+"""With more scores no triples are looked for. Nor are they beside trees, which see three columns at once anyway, unless
+a number of them is wished."""
+
 MAX_SCORES_WITH_PAIRS = 64
 """With more scores a pair has more coefficients than most tables have rows; no pairs are looked for unless a number of
 them is wished."""
@@ -142,8 +148,8 @@ class EvidenceFit:
         chosen = self._interactions(main, 2, self._n_terms(self.options.max_pairs), start)
         self.progress.step()
         gain, error = self.cv.paired_gain(self._stacked_losses(main), self._stacked_losses(chosen))
-        few_scores = rows.n_scores <= MAX_SCORES_WITH_TRIPLES
-        if few_scores and gain > max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN):
+        least = max(2.0 * error, MIN_TRIPLE_GAIN * chosen.cv_result.mean_log_loss, MIN_GAIN)
+        if self._looks_for_triples(trees) and gain > least:
             triples = self._interactions(chosen, 3, self._n_terms(self.options.max_triples), START_TRIPLE)
             gain, error = self.cv.paired_gain(chosen.cv_result.log_losses, triples.cv_result.log_losses)
             if gain > max(error, MIN_TRIPLE_GAIN * triples.cv_result.mean_log_loss, MIN_GAIN):
@@ -162,6 +168,10 @@ class EvidenceFit:
             return None, None
         encoding = self.search_data.encoding
         return discriminant_candidate(self.cv, encoding), tree_candidate(self.cv, encoding, self.has_time)
+
+    def _looks_for_triples(self, trees: TreeCandidate | None) -> bool:
+        wished = trees is None or self.options.max_triples is not None
+        return wished and self.search_data.rows.n_scores <= MAX_SCORES_WITH_TRIPLES
 
     def _stacked_losses(self, selection: TermSelection) -> Array:
         """Log losses of held-out rows by these terms together with all other experts."""
@@ -184,12 +194,12 @@ class EvidenceFit:
 
     def _n_terms(self, limit: int | None) -> int:
         """How many interactions are tried first."""
-        n_rows, n_columns = len(self.search_data.rows), len(self.search_data.encoding.columns)
+        n_columns = len(self.search_data.encoding.columns)
         if limit is not None:
             return limit
         if self.search_data.rows.n_scores > MAX_SCORES_WITH_PAIRS:
             return 0
-        return min(60, 4 * n_columns) if n_rows >= MANY_ROWS else min(30, 2 * n_columns)
+        return min(MAX_FIRST_TERMS, FIRST_TERMS_PER_COLUMN * n_columns)
 
     def _weighted_nb(self) -> tuple[Array, Array, Array]:
         """Out-of-fold scores of weighted naive Bayes, and means over folds of its feature weights and class offsets."""
