@@ -27,7 +27,7 @@ def check_design(beta: object, repeats: object, random_state: object) -> None:
         raise SettingsError(f"beta is {beta!r}, but it is a number from 0 to {MOST_BETA:g}; above 1 it favours recall.")
     if not is_between(repeats, 1, MOST_PLACES) or int(repeats) != repeats:
         raise SettingsError(f"repeats is {repeats!r}, but folds are dealt at least once, and a whole number of times.")
-    if not is_between(random_state, 0, np.inf) or not isinstance(random_state, Integral):
+    if not isinstance(random_state, Integral) or not is_between(random_state, 0, np.inf):
         raise SettingsError(f"random_state is {random_state!r}, but it is a whole number from 0 up.")
 
 

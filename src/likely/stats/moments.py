@@ -126,10 +126,10 @@ class Moments:
         scale = np.where(a.root > 0, a.root, ROUNDED * np.maximum(np.abs(a.mean), np.abs(b.mean)))
         scale = np.where(scale > 0, scale, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            one, other = (b.mean - a.mean) / scale, (b.mean - mean) / scale
-            between = one * other * b.n
+            before, after = (b.mean - a.mean) / scale, (b.mean - mean) / scale
+            between = before * after * b.n
             # Of rows of next to no weight the deviation is that small, too: a square would leave the floats.
-            between = np.where(np.isfinite(between), between, one * np.sqrt(b.n) * (other * np.sqrt(b.n)))
+            between = np.where(np.isfinite(between), between, before * np.sqrt(b.n) * (after * np.sqrt(b.n)))
             between = np.where(b.n > 0, between, 0.0)
             reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
         share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
