@@ -126,3 +126,14 @@ def test_what_a_file_was_taken_for_is_a_note(likely: Likely) -> None:
     assert "José" in said.out
     assert said.err.startswith("note: ")
     assert "--encoding" in said.err
+
+
+def test_a_model_that_has_forgotten_all_is_shown(likely: Likely, model: str) -> None:
+    """And asked to predict or to be written down, it says so in a sentence."""
+    assert likely("forget", model, "mails.csv", "-o", "empty.likely").code == 0
+    shown = likely("show", "empty.likely")
+    assert shown.code == 0 and "trained on 0 rows" in shown.out, shown.err
+    assert likely("show", "empty.likely", "--json").json["rows"] == 0
+    for command in (("predict", "empty.likely", "new.csv"), ("export", "empty.likely", "-o", "model.sql")):
+        said = likely(*command)
+        assert said.code == 2 and "All rows have been forgotten" in said.err and said.err.count("\n") == 1
