@@ -23,17 +23,6 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_a_model_that_has_forgotten_all_is_shown(likely: Likely, model: str) -> None:
-    """And asked to predict or to be written down, it says so in a sentence."""
-    assert likely("forget", model, "mails.csv", "-o", "empty.likely").code == 0
-    shown = likely("show", "empty.likely")
-    assert shown.code == 0 and "trained on 0 rows" in shown.out, shown.err
-    assert likely("show", "empty.likely", "--json").json["rows"] == 0
-    for command in (("predict", "empty.likely", "new.csv"), ("export", "empty.likely", "-o", "model.sql")):
-        said = likely(*command)
-        assert said.code == 2 and "All rows have been forgotten" in said.err and said.err.count("\n") == 1
-
-
 def test_train_writes_what_python_learns(likely: Likely, tmp_path: Path) -> None:
     said = likely("train", "mails.csv", "--target", "kind", "--model", "naive", "-o", "m.likely")
     assert said.code == 0

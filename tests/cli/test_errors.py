@@ -132,3 +132,14 @@ def test_a_note_is_told_once_by_each_command(likely: Likely) -> None:
     Path("l.csv").write_bytes("name,n,y\nJosé,1,a\nAna,0,b\nEva,2,a\n".encode("cp1252"))
     for command in (["schema", "l.csv"], ["train", "l.csv", "-t", "y"], ["predict", "l.likely", "l.csv"]):
         assert likely(*command).err.count("is not UTF-8") == 1, command
+
+
+def test_a_model_that_has_forgotten_all_is_shown(likely: Likely, model: str) -> None:
+    """And asked to predict or to be written down, it says so in a sentence."""
+    assert likely("forget", model, "mails.csv", "-o", "empty.likely").code == 0
+    shown = likely("show", "empty.likely")
+    assert shown.code == 0 and "trained on 0 rows" in shown.out, shown.err
+    assert likely("show", "empty.likely", "--json").json["rows"] == 0
+    for command in (("predict", "empty.likely", "new.csv"), ("export", "empty.likely", "-o", "model.sql")):
+        said = likely(*command)
+        assert said.code == 2 and "All rows have been forgotten" in said.err and said.err.count("\n") == 1

@@ -168,6 +168,12 @@ def test_all_values_are_in_the_range_that_holds_everything() -> None:
     assert found.central(np.ones(1), 1.0) == (0.0, 9.0)
 
 
+def test_as_much_lies_below_the_range_as_above() -> None:
+    """Of a hundred values 79 % are between the eleventh and the ninetieth."""
+    found = Outcomes(np.arange(100.0), np.full((100, 2), 0.01))
+    assert found.central(np.ones(2), 0.79) == (10.0, 89.0)
+
+
 @pytest.mark.parametrize("covariance", ["full", "pooled", "diagonal", "shrunk"])
 def test_a_column_of_several_is_expected_to_be_what_its_own_bells_say(covariance: Any) -> None:
     rng = np.random.default_rng(2)

@@ -180,6 +180,10 @@ def test_folders_sockets_and_missing_folders_are_refused(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError, match="is a folder"):
         atomic.write_whole(tmp_path, b"x")
+    for name, why in (("", "An empty name"), ("a\0b", "no file name can have"), ("\ud800", "no file name can have")):
+        with pytest.raises(FileError, match=why):
+            atomic.write_whole(name, b"x")
+    assert list(tmp_path.iterdir()) == [] and not list(tmp_path.parent.glob(".*unfinished*"))
     with pytest.raises(NoSuchFile, match=r"There is no folder 'no/where' to write 'x\.html' to"):
         atomic.write_text("no/where/x.html", "x")
     (tmp_path / "file").touch()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from likely import BayesClassifier, FullBayesClassifier, Loss, Report, TreeClass
 from likely.errors import DataError, NotMergeable, SettingsError
 from likely.models.difference import differences
 from likely.streaming.evaluate import evaluate_file
+from likely.streaming.passes import MOST_FOLDS
 from likely.streaming.transform import convert_file
 from likely.streaming.update import forget_file, learn_file
 
@@ -140,6 +142,22 @@ def test_more_folds_than_rows(tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n")
     with pytest.raises(SettingsError, match="only 3 rows"):
         evaluate_file(BayesClassifier(), tmp_path / "few.csv", "y", cv=10)
+
+
+def test_a_billion_folds_are_refused_before_any_is_dealt(tmp_path: Path) -> None:
+    """And as many folds as there are rows are one row each, however many these are."""
+    (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n")
+    tracemalloc.start()
+    with pytest.raises(SettingsError, match="1000000000 folds, but there are only 3 rows"):
+        evaluate_file(BayesClassifier(), tmp_path / "few.csv", "y", cv=10**9)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 64 << 20
+    rows = MOST_FOLDS + 1
+    frame = pd.DataFrame({"x": np.arange(rows) % 7, "y": np.arange(rows) % 2})
+    frame.to_csv(tmp_path / "more.csv", index=False)
+    found = evaluate_file(BayesClassifier(), tmp_path / "more.csv", "y", cv=rows)
+    assert found.log_loss == pytest.approx(evaluate(BayesClassifier(), frame[["x"]], frame["y"], cv="loo").log_loss)
 
 
 def test_live_model_on_and_forgetting_are_exact(path: Path, tmp_path: Path) -> None:

@@ -91,6 +91,8 @@ def log_file(path: str | os.PathLike[str], *, anew: bool) -> Iterator[IO[bytes]]
 def refuse_place(path: str | os.PathLike[str]) -> None:
     """Say in one sentence why nothing can be written here: no such folder, a folder, a disk, a socket."""
     name = os.fspath(path)
+    if not name:
+        raise FileError("An empty name is that of no file; name a file to write.")
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -100,6 +102,8 @@ def refuse_place(path: str | os.PathLike[str]) -> None:
                 f"There is no folder {os.path.dirname(name) or folder!r} to write {os.path.basename(name)!r} to."
             ) from None
         return
+    except ValueError:
+        raise FileError(f"{name!r} holds a character that no file name can have; name another file.") from None
     if stat.S_ISDIR(mode):
         raise FileError(f"{name!r} is a folder; name a file to write.")
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):

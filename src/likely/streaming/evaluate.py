@@ -22,7 +22,7 @@ from likely.models.learner import Learner
 from likely.progress import Shown
 from likely.scorer import remaining_priors
 from likely.stats import Summary
-from likely.streaming.passes import MOST_ROWS, CountedPiece, Folds, Passes
+from likely.streaming.passes import MOST_FOLDS, MOST_ROWS, CountedPiece, Folds, Passes
 from likely.streaming.read_all import read_all
 from likely.streaming.train import Training
 from likely.streaming.update import target_of, wanted_by
@@ -68,7 +68,7 @@ def evaluate_file(
         )  # fmt: skip
     copy = type(classifier)(**classifier.get_params(deep=False))
     training = Training.begin(copy, table, target, weight)
-    if not (isinstance(cv, int) and cv > 1 and groups is None and repeats == 1):
+    if not (isinstance(cv, int) and 1 < cv <= MOST_FOLDS and groups is None and repeats == 1):
         return _in_memory(training, cv, loss, beta, groups, repeats, random_state)
     passes = Passes(table, training.judged.wanted, copy.n_jobs, progress, random_state, most)
     folds = Folds(training.judged.counter, cv, random_state)

@@ -26,7 +26,7 @@ from likely.evaluation.predictions import PredictionBuffer
 from likely.evaluation.report import Report
 from likely.evaluation.splits import is_split
 from likely.models.evidence.in_place import rows_in_memory
-from likely.streaming.passes import MOST_ROWS
+from likely.streaming.passes import MOST_FOLDS, MOST_ROWS
 from likely.streaming.predictions_in_place import EngineEvaluation, Evaluated, can_be_written
 from likely.table import Table, as_table, encode_column, merge_classes
 from likely.table.labels import row_weights
@@ -77,7 +77,7 @@ def evaluate_in_place(
     copy = type(classifier)(**classifier.get_params(deep=False))
     copy.set_params(schema=with_weight(copy.schema, weight))
     adds_up = isinstance(copy, Counting) and copy.adds_up
-    if adds_up and isinstance(cv, int) and cv > 1 and groups is None and repeats == 1:
+    if adds_up and isinstance(cv, int) and 1 < cv <= MOST_FOLDS and groups is None and repeats == 1:
         keys = list(relation.names) if key is None else [key] if isinstance(key, str) else list(key)
         return _by_folds(copy, relation, label, cv, keys, loss, beta, random_state, most)
     return _in_memory(copy, relation, label, cv, loss, beta, groups, repeats, random_state)

@@ -57,6 +57,9 @@ class Folds:
         return CountedPiece(seen.classes, seen.y, seen.weight, folds)
 
 
+MOST_FOLDS = 1_000
+"""Folds that are counted side by side, each with a summary of its own: for more, the rows are read into memory."""
+
 MOST_ROWS = 2_000_000
 """Rows that are judged at most: more would tell nothing new, and memory must not grow with the file."""
 
