@@ -126,7 +126,8 @@ def data_notes(
     table: AnySource, target: str | None = None, schema: Schema | Mapping[str, str] | None = None
 ) -> tuple[Note, ...]:
     """What you should know about a table before training on it: a column that gives the class away, identifiers,
-    duplicates, a target with many numbers, a single class or a rare one. Of files, a sample is looked at.
+    duplicates, categories that differ only in case, dates in other forms than 2025-01-31, a target with many numbers, a
+    single class or a rare one. Of files, a sample is looked at.
 
     >>> [note.about for note in data_notes({"n": list(range(60)), "y": ["a", "b", "b"] * 20}, "y")]
     ['identifier']

@@ -110,3 +110,6 @@ def test_attributes_of_scikit_learn_are_hinted_at_where_they_are_not(kind: type[
         _ = clf.colour
     restored = pickle.loads(pickle.dumps(clf))  # noqa: S301
     assert restored.predict({"sky": ["grey"]}).tolist() == ["wet"]
+    svm = SVMClassifier(kernel="gauss").fit({"x": [0.0, 1.0, 2.0, 3.0]}, [0, 0, 1, 1])
+    with pytest.raises(AttributeError, match="counted nothing by column"):  # a property's own words are kept
+        _ = svm.feature_importances_

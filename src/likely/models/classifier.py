@@ -130,9 +130,11 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     if not TYPE_CHECKING:  # to a type checker, every attribute would be there
 
         def __getattr__(self, name: str) -> object:
-            """There is no such attribute; of one that scikit-learn's models have, where to find it here."""
-            here = f": {SKLEARN_ATTRIBUTES[name]}" if name in SKLEARN_ATTRIBUTES else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{here}", name=name, obj=self)
+            """What there is not: of an attribute that scikit-learn's models have, where to find it here."""
+            if name in SKLEARN_ATTRIBUTES and not hasattr(type(self), name):
+                lacking = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(f"{lacking}: {SKLEARN_ATTRIBUTES[name]}", name=name, obj=self)
+            return super().__getattribute__(name)  # raises as before, also what a property has to say
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name; those of a classifier within this one as in `classifier__smoothing`."""

@@ -220,7 +220,7 @@ def _ranked_curves(figure: Figure, panels: Sequence[Axes], table: pd.DataFrame, 
     if len(shown) == 1:
         share = float(weights[shown[0]] / max(float(weights.sum()), 1e-300))
         panels[1].axhline(share, color=FAINT, linewidth=1, zorder=0)
-        panels[0].set_title(f"ROC of {labels[shown[0]]}: mean area {curves.roc_auc:.3f}")
+        panels[0].set_title(f"ROC of {labels[shown[0]]}: area {curves.roc_auc:.3f}")
         panels[1].set_title(f"Precision and recall of {labels[shown[0]]} (grey: guessing, {share:.2f})")
         return
     panels[0].set_title(f"ROC, one class against the rest: mean area {curves.roc_auc:.3f}")

@@ -113,3 +113,14 @@ def test_what_has_no_table_is_said(trips: EvidenceClassifier) -> None:
     texts = EvidenceClassifier().fit(["cheap pills", "see you soon"] * 10, ["spam", "ham"] * 10)
     with pytest.raises(SettingsError, match="words"):
         texts.plot_table()
+
+
+def test_long_names_of_values_stay_apart() -> None:
+    long = [f"an extremely long name of a value, number {k} of many" for k in range(4)]
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(long, (2, 240))
+    clf = EvidenceClassifier().fit({"a": a, "b": b}, [x == y for x, y in zip(a, b, strict=True)])
+    for picture in (clf.plot_table("a"), clf.plot_pair("a", "b")):
+        named = [[label.get_text() for label in axes.get_xticklabels()] for axes in picture.figure.axes]
+        (values,) = [labels for labels in named if len(labels) == 4 and all("of many" in label for label in labels)]
+        assert len(set(values)) == 4, values

@@ -105,13 +105,14 @@ def _show(first: pa.Table, names: Sequence[str], output: OutputOptions) -> None:
     shares = [name for name in cells if name.startswith("P(") and name not in names]
     if len(shares) > MOST_SHARES:
         cells["P(prediction)"] = [max(line) for line in zip(*(cells.pop(name) for name in shares), strict=True)]
-    own = {_cropped(name): [_cropped(cell) for cell in cells.pop(name)] for name in names if name in cells}
-    widths = {name: GAP + max(map(len, [name, *found])) for name, found in (own | cells).items()}
+    own = {name: [_cropped(cell) for cell in cells.pop(name)] for name in names if name in cells}
+    heads = {name: _cropped(name) if name in own else name for name in (*own, *cells)}
+    widths = {name: GAP + max(map(len, [heads[name], *found])) for name, found in (own | cells).items()}
     room = (terminal_width() or 0) + GAP - sum(widths[name] for name in cells)
     ends = accumulate(widths[name] for name in own)
     shown = {name: own[name] for name, end in zip(own, ends, strict=True) if end <= room} | cells
     words = [k for k, found in enumerate(shown.values()) if not all(NUMBER.fullmatch(cell) for cell in found)]
-    write_table("", list(shown), list(zip(*shown.values(), strict=True)), left=words)
+    write_table("", [heads[name] for name in shown], list(zip(*shown.values(), strict=True)), left=words)
     left_out = len(own) + len(cells) - len(shown)
     if len(first) > SHOWN_ROWS or left_out or len(shares) > MOST_SHARES:
         rows = f"The first {SHOWN_ROWS} rows" if len(first) > SHOWN_ROWS else many(len(first), "row")

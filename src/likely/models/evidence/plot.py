@@ -104,9 +104,9 @@ def plot_pair(model: AdditivePredictor, a: str, b: str) -> Picture:
             cells = table.entries[..., k][np.ix_(rows, columns)]
             image = axes.imshow(cells, cmap=_shades(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
             axes.set_title(f"for {named(model.classes[k], 24)}")
-            names = [named(table.cells[1][c], 22) for c in columns]
+            names = named_apart([table.cells[1][c] for c in columns], 22)
             axes.set_xticks(range(len(columns)), names, rotation=90 if max(map(len, names), default=0) > FLAT else 0)
-            axes.set_yticks(range(len(rows)), [named(table.cells[0][r], 22) for r in rows])
+            axes.set_yticks(range(len(rows)), named_apart([table.cells[0][r] for r in rows], 22))
             axes.tick_params(length=0)
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
@@ -203,7 +203,7 @@ def _by_name(above: Axes, below: Axes, cells: Sequence[str], entries: Array, sha
             where, entries[order, place], color=colour(place), marker=marker(place), markersize=4, linestyle="none"
         )
     below.bar(np.arange(len(order)), share[order], width=0.7, color=FAINT)
-    names = [named(cells[k], 14) for k in order]
+    names = named_apart([cells[k] for k in order], 14)
     slanted = max((len(name) for name in names), default=0) * len(names) > 34
     below.set_xticks(range(len(order)), names, rotation=90 if slanted else 0)
     below.tick_params(axis="x", length=0)
