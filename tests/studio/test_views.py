@@ -129,6 +129,7 @@ def test_classes_of_like_names_are_told_apart_and_many_are_counted(show: Open) -
     heads = tab.locator(".confusion thead th").all_text_contents()
     assert len(heads) == len(set(heads)) == 15 and "building windows, kind 3" in heads
     assert "The 15 most common of 20 classes." in tab.text_content("main")
+    assert tab.text_content("main").count("The 12 most common of 20 classes.") == 2  # curves
 
 
 def test_columns_one_after_the_other(naive: Any) -> None:
@@ -178,6 +179,11 @@ def test_a_row_is_pasted(naive: Any) -> None:
     paste.fill("\t".join(cells[name] for name in names))
     paste.press("Enter")
     assert naive.evaluate("[likely.state.row.get('age'), likely.state.row.get('member')]") == [50, False]
+    naive.get_by_label("Paste").evaluate(
+        """(field) => { const data = new DataTransfer(); data.setData("text", "town\\tage\\r\\nUlm\\t61.5\\r\\n");
+        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, cancelable: true })); }"""
+    )  # as a spreadsheet copies it: a head and a row
+    assert naive.evaluate("[likely.state.row.get('town'), likely.state.row.get('age')]") == ["Ulm", 61.5]
     paste = naive.get_by_label("Paste")
     paste.fill("1;2")
     paste.press("Enter")

@@ -38,13 +38,18 @@ function pick(go) {
     parts.push(selectOf(t("From the data"), names, rows.numbers.indexOf(state.rowNumber), (k) => { takeRow(k); go("case"); }, { "data-use": "row" }));
   }
   const id = freshId("paste"), said = h("span", { class: "wrong", role: "status" });
-  const area = h("input", { id, class: "paste", placeholder: t("paste a row of a table here"), on: { change: (event) => {
-    const found = pasted(event.target.value);
+  const take = (text) => {
+    const found = pasted(text);
     if (found.wrong) { said.textContent = found.wrong; return; }
     for (const [name, cell] of found.cells) state.row.set(name, cell);
     state.truth = state.rowNumber = null;
     refocus();
     go("case");
+  };
+  // A head and a row are two lines, of which the field would make one.
+  const area = h("input", { id, class: "paste", placeholder: t("paste a row of a table here"), on: { change: (event) => take(event.target.value), paste: (event) => {
+    const text = event.clipboardData?.getData("text") ?? "";
+    if (text.trim().includes("\n")) { event.preventDefault(); take(text); }
   } } });
   parts.push(h("label", { for: id }, t("Paste")), area, h("button", { on: { click: () => { for (const name of emptyRow().keys()) state.row.set(name, null); state.truth = state.rowNumber = null; go("case"); } } }, t("Leave all open")), said);
   return h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, parts);
