@@ -98,6 +98,27 @@ def test_why_is_asked_of_what_is_said_until_somebody_chooses(show: Open) -> None
         assert tab.locator("h2:text-is('Why “class 1”?')").count() == 1
 
 
+@pytest.mark.parametrize("width", [390, 1000, 1100, 1280, 1440])
+def test_names_and_intervals_of_classes_have_room(show: Open, tab: Any, width: int) -> None:
+    """Names that differ at their end only, shares beyond all digits, and two ends that are written alike."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    table = {"x": rng.normal(8.0 * y, 0.3), "z": rng.normal(5.0 * y, 0.3)}
+    rows = {**table, "kind": np.array(["tested_negative", "tested_positive", "tested_later on"])[y]}
+    tab.set_viewport_size({"width": width, "height": 900})
+    show(BayesClassifier().fit(rows, "kind"), "case", rows=rows)
+    cut = "(all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1 || each.offsetHeight > 30).length"
+    assert tab.locator(".stacked .name").evaluate_all(cut) == 0
+    shares = tab.locator(".stacked .value").all_text_contents()
+    assert "100.0%" not in " ".join(shares) and all("– " not in share for share in shares[1:])
+    assert shares[0].startswith("> 99.999%")
+    go(tab, "nomogram")
+    ticks = tab.evaluate(
+        "[...document.querySelectorAll('main svg text')].map((e) => e.textContent).filter((text) => text.endsWith('%'))"
+    )
+    assert len(ticks) == len(set(ticks)) and "50%" in ticks
+
+
 def test_classes_of_like_names_are_told_apart_and_many_are_counted(show: Open) -> None:
     rng = np.random.default_rng(0)
     y = np.concatenate([np.full(60, 3), np.arange(20).repeat(12)])
@@ -108,6 +129,7 @@ def test_classes_of_like_names_are_told_apart_and_many_are_counted(show: Open) -
     heads = tab.locator(".confusion thead th").all_text_contents()
     assert len(heads) == len(set(heads)) == 15 and "building windows, kind 3" in heads
     assert "The 15 most common of 20 classes." in tab.text_content("main")
+    assert tab.text_content("main").count("The 12 most common of 20 classes.") == 2  # curves
 
 
 def test_columns_one_after_the_other(naive: Any) -> None:
@@ -157,6 +179,11 @@ def test_a_row_is_pasted(naive: Any) -> None:
     paste.fill("\t".join(cells[name] for name in names))
     paste.press("Enter")
     assert naive.evaluate("[likely.state.row.get('age'), likely.state.row.get('member')]") == [50, False]
+    naive.get_by_label("Paste").evaluate(
+        """(field) => { const data = new DataTransfer(); data.setData("text", "town\\tage\\r\\nUlm\\t61.5\\r\\n");
+        field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, cancelable: true })); }"""
+    )  # as a spreadsheet copies it: a head and a row
+    assert naive.evaluate("[likely.state.row.get('town'), likely.state.row.get('age')]") == ["Ulm", 61.5]
     paste = naive.get_by_label("Paste")
     paste.fill("1;2")
     paste.press("Enter")

@@ -4,7 +4,7 @@ import { bars, chip, classColour, coloured } from "./charts.js";
 import { diverging } from "./column.js";
 import { card, clear, empty, freshId, h, named, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
-import { figure, share, shownCell, signed, typed, whole } from "./format.js";
+import { figure, share, shareEnds, shareIn, shownCell, signed, typed, whole } from "./format.js";
 import { t } from "./language.js";
 import { gapsOf, nextMeasurements } from "./measure.js";
 import { contrast } from "./odds.js";
@@ -38,13 +38,18 @@ function pick(go) {
     parts.push(selectOf(t("From the data"), names, rows.numbers.indexOf(state.rowNumber), (k) => { takeRow(k); go("case"); }, { "data-use": "row" }));
   }
   const id = freshId("paste"), said = h("span", { class: "wrong", role: "status" });
-  const area = h("input", { id, class: "paste", placeholder: t("paste a row of a table here"), on: { change: (event) => {
-    const found = pasted(event.target.value);
+  const take = (text) => {
+    const found = pasted(text);
     if (found.wrong) { said.textContent = found.wrong; return; }
     for (const [name, cell] of found.cells) state.row.set(name, cell);
     state.truth = state.rowNumber = null;
     refocus();
     go("case");
+  };
+  // A head and a row are two lines, of which the field would make one.
+  const area = h("input", { id, class: "paste", placeholder: t("paste a row of a table here"), on: { change: (event) => take(event.target.value), paste: (event) => {
+    const text = event.clipboardData?.getData("text") ?? "";
+    if (text.trim().includes("\n")) { event.preventDefault(); take(text); }
   } } });
   parts.push(h("label", { for: id }, t("Paste")), area, h("button", { on: { click: () => { for (const name of emptyRow().keys()) state.row.set(name, null); state.truth = state.rowNumber = null; go("case"); } } }, t("Leave all open")), said);
   return h("div", { class: "row noprint", style: { "margin-bottom": "1rem" } }, parts);
@@ -109,7 +114,7 @@ function draw(places, told, go, redraw) {
 
 // Where the form fills the screen, the answer stays in sight above it.
 function inShort(posterior, decision, all) {
-  return [h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 30)), h("span", {}, share(posterior[Math.max(decision, 0)])),
+  return [h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 30)), h("span", {}, shareIn(posterior, Math.max(decision, 0))),
     h("span", { class: "track" }, Array.from(posterior, (p, k) => (p < 0.003 ? null : h("span", { style: { width: `${100 * p}%`, background: classColour(k) } }))))];
 }
 
@@ -135,11 +140,11 @@ function drawn(why, { side, glance, below }, told, go, redraw) {
 function verdict(why, decision, risk, all, redraw) {
   const waits = state.scorer && whenSure(() => { if (state.view === "case") redraw(); });
   const order = all.map((_, k) => k).sort((a, b) => why.posterior[b] - why.posterior[a]).slice(0, MOST_POSTERIORS), ends = state.scorer ? interval(state.row) : null;
-  const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: share(why.posterior[k]), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? `${share(ends.low[k])} – ${share(ends.high[k])}` : null }));
+  const lines = order.map((k) => ({ name: all[k], size: why.posterior[k], colour: k, text: shareIn(why.posterior, k), ends: ends ? [ends.low[k], ends.high[k]] : null, more: ends ? shareEnds(ends.low[k], ends.high[k]) : null }));
   return h("section", { class: "card", "aria-live": "polite" }, h("h2", {}, t("What the model says")),
-    h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, share(why.posterior[Math.max(decision, 0)])),
+    h("p", { class: "verdict" }, h("b", {}, decision < 0 ? t("no decision") : named(all[decision], 40)), h("span", {}, shareIn(why.posterior, Math.max(decision, 0))),
       h("span", { class: "note" }, t("expected cost {0}", risk < 5e-5 ? "≈ 0" : figure(risk, 3)))),
-    bars(lines, { most: 1, label: t("What the model says") }),
+    bars(lines, { most: 1, label: t("What the model says"), kind: "stacked" }),
     order.length < all.length ? h("p", { class: "note" }, t("{0} further classes have {1} together.", whole(all.length - order.length), share(Math.max(0, 1 - order.reduce((sum, k) => sum + why.posterior[k], 0))))) : null,
     h("p", { class: "note" }, sureness(ends, waits)),
     state.truth !== null ? h("p", {}, t("In the data it is “{0}”.", short(state.truth, 40))) : null);
@@ -163,7 +168,7 @@ function waterfall(why, split, all, redraw, go) {
   return h("section", { class: "card" }, h("h2", {}, t("Why “{0}”?", short(all[state.focus], 30))), h("p", {}, split.before !== null ? t("Prior and contributions add up to the log-odds of the class.") : t("How the log-odds would fall if the cell were open. These do not add up.")),
     h("div", { class: "row noprint" }, selectOf(t("for the class"), all, state.focus, (k) => { state.focus = k; state.focusChosen = true; redraw(); }, { "data-use": "focus" }), chip(state.focus)),
     names.length ? diverging(names, most, "whole") : empty(t("Every value is open, so there is only the prior.")),
-    h("p", {}, h("strong", {}, split.before !== null ? t("together {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])) : t("log-odds {0}, that is {1}", signed(split.after), share(why.posterior[state.focus])))));
+    h("p", {}, h("strong", {}, split.before !== null ? t("together {0}, that is {1}", signed(split.after), shareIn(why.posterior, state.focus)) : t("log-odds {0}, that is {1}", signed(split.after), shareIn(why.posterior, state.focus)))));
 }
 
 function termName(columns, more) {

@@ -90,9 +90,9 @@ export function line(xs, ys, place, more = {}) {
 }
 
 // A list of names with bars; names may be buttons.
-export function bars(lines, { most, label }) {
+export function bars(lines, { most, label, kind = "" }) {
   const largest = most ?? Math.max(...lines.map((each) => each.size), 1e-12);
-  return h("ul", { class: "bars", "aria-label": label }, lines.map(({ name, size, text, act, colour, id, ends, more }) => h("li", {},
+  return h("ul", { class: `bars ${kind}`, "aria-label": label }, lines.map(({ name, size, text, act, colour, id, ends, more }) => h("li", {},
     act ? h("button", { class: "name", on: { click: act }, id }, named(name, 40)) : h("span", { class: "name" }, colour !== undefined && chip(colour), named(name, 40)),
     h("span", { class: "track" }, h("span", { class: "fill", style: {
       width: `${Math.max(0, Math.min(100, (100 * size) / largest))}%`, background: colour === undefined ? "var(--ink)" : classColour(colour) } }),

@@ -34,7 +34,8 @@ function figures(found) {
 
 function curve(points, all, room, title, xLabel, yLabel, diagonal) {
   if (!points || !points.length) return null;
-  return card("", title, null, legend(points.map((each) => all[each.class]), points.map((each) => each.class)), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel, yLabel, title }, (svg, across, up) => {
+  const fewer = points.length < all.length ? h("p", { class: "note" }, t("The {0} most common of {1} classes.", whole(points.length), whole(all.length))) : null;
+  return card("", title, null, legend(points.map((each) => all[each.class]), points.map((each) => each.class)), fewer, plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel, yLabel, title }, (svg, across, up) => {
     if (diagonal) svg.append(s("line", { x1: across(0), y1: up(0), x2: across(1), y2: up(1), stroke: "var(--edge)", "stroke-dasharray": "3 4" }));
     for (const each of points) svg.append(s("path", { d: pathOf(Array.from(each.x, across), Array.from(each.y, up)), fill: "none", stroke: classColour(each.class), "stroke-width": 2, "stroke-dasharray": classDashes(each.class) }));
   }));

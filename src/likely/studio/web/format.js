@@ -46,6 +46,15 @@ export function share(p) {
   if (p < 0.0005 && p > 0) return p < 1e-5 ? `< ${written(0.00001, 3)}` : written(p, 3);
   return written(p, 1);
 }
+// The share of a class: one that is rounded to 1 beside others that are not 0 is not certain.
+export function shareIn(posterior, k) { return share(posterior[k] === 1 && posterior.some((p, c) => c !== k && p > 0) ? 1 - 1e-12 : posterior[k]); }
+// Two ends of a share, which is never certain; one of them where both are written alike.
+export function shareEnds(low, high) {
+  const [from, to] = [low, high].map((end) => share(Math.min(Math.max(end, 1e-12), 1 - 1e-12)).replace(" ", "\u00a0"));
+  return from === to ? from : `${from} – ${to}`;
+}
+// A share along an axis that goes to certainty: all its nines, or zeros.
+export function exactly(p) { return format({ style: "percent", maximumFractionDigits: 7 }).format(p); }
 // A share along an axis, where round numbers need no digits.
 export function percent(p) { return format({ style: "percent", maximumFractionDigits: 1 }).format(p); }
 export function asDate(text) {

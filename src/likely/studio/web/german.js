@@ -189,7 +189,7 @@ export const GERMAN = {
   "In this model columns interact, so the points of one depend on the values of the others.": "In diesem Modell wirken Spalten zusammen; die Punkte der einen hängen von den Werten der anderen ab.",
   "Total {0} against “{1}”.": "Summe {0} gegen „{1}“.",
   "Among all classes “{0}” has {1}.": "Unter allen Klassen hat „{0}“ {1}.",
-  "the class": "die Klasse",
+  "Predicts a class": "Sagt eine Klasse voraus",
   "Predicts “{0}”": "Sagt „{0}“ voraus",
   "{0}, learned from {1} rows": "{0}, gelernt aus {1} Zeilen",
   "of": "von",

@@ -3,7 +3,7 @@
 import { digitsOf, roomIn, roundTicks, scale } from "./charts.js";
 import { clear, empty, h, s, selectOf, short } from "./dom.js";
 import { isGap } from "./expression.js";
-import { share, shownCell, signed } from "./format.js";
+import { exactly, shareIn, shownCell, signed } from "./format.js";
 import { t } from "./language.js";
 import { difference } from "./odds.js";
 import { labels, rangeOf, state } from "./state.js";
@@ -192,14 +192,14 @@ class Sheet {
 
   total(top) {
     const posterior = state.scorer.posterior(state.row), total = logRatio(state.scorer.explain(state.row).joint), most = Math.max(5, Math.min(Math.abs(total) * 1.15, 40)), all = labels();
-    const across = scale(-most, most, 12, this.room - 12), chances = [1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-6, 1 - 1e-9];
-    let last = -Infinity;
-    const group = s("g", {}, s("text", { x: 2, y: top - 8, "font-weight": 600 }, t("Total {0} against “{1}”.", signed(total), short(all[rival], 24))), s("text", { x: 2, y: top + 10, class: "muted" }, t("Among all classes “{0}” has {1}.", short(all[state.focus], 24), share(posterior[state.focus]))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
+    const across = scale(-most, most, 12, this.room - 12), chances = [0.5, ...[0.1, 0.01, 0.25, 1e-6, 1e-4, 0.001, 0.05, 1e-9].flatMap((p) => [p, 1 - p])]; // those that matter come first
+    const taken = [];
+    const group = s("g", {}, s("text", { x: 2, y: top - 8, "font-weight": 600 }, t("Total {0} against “{1}”.", signed(total), short(all[rival], 24))), s("text", { x: 2, y: top + 10, class: "muted" }, t("Among all classes “{0}” has {1}.", short(all[state.focus], 24), shareIn(posterior, state.focus))), s("line", { x1: 12, x2: this.room - 12, y1: top + 24, y2: top + 24, stroke: "var(--ink)", "stroke-width": 2 }));
     for (const p of chances) {
-      const x = across(Math.log(p / (1 - p)));
-      if (x < 12 || x > this.room - 12 || x - last < 52) continue;
-      last = x;
-      group.append(s("line", { x1: x, x2: x, y1: top + 18, y2: top + 30, stroke: "var(--ink)" }), s("text", { x, y: top + 46, "text-anchor": "middle", class: "muted" }, share(p)));
+      const x = across(Math.log(p / (1 - p))), text = exactly(p), half = 4 * text.length + 2;
+      if (x < half || x > this.room - half || taken.some(([from, to]) => x + half + 8 > from && x - half - 8 < to)) continue;
+      taken.push([x - half, x + half]);
+      group.append(s("line", { x1: x, x2: x, y1: top + 18, y2: top + 30, stroke: "var(--ink)" }), s("text", { x, y: top + 46, "text-anchor": "middle", class: "muted" }, text));
     }
     group.append(s("circle", { cx: Math.min(Math.max(across(total), 12), this.room - 12), cy: top + 24, r: 9, fill: "var(--ink)", stroke: "var(--accent)", "stroke-width": 4 }));
     return group;

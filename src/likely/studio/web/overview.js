@@ -8,9 +8,9 @@ import { labels, state } from "./state.js";
 
 export function overview(go) {
   const { model } = state, told = model.model;
-  const isOdd = model.suspicions.length > 0, target = told.target ? short(told.target, 60) : t("the class");
+  const isOdd = model.suspicions.length > 0;
   return [
-    h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Predicts “{0}”", target)),
+    h("header", { class: "head" }, h("div", {}, h("h1", {}, told.target ? t("Predicts “{0}”", short(told.target, 60)) : t("Predicts a class")),
       h("p", {}, t("{0}, learned from {1} rows", t(told.title), whole(told.rows)),
         told.sources.length ? [" ", t("of"), " ", named(told.sources.slice(0, 3).join(", "), 80)] : null)),
       facts(model), state.served ? h("a", { class: "button noprint", href: "/studio/model", download: true, id: "download" }, t("Download the model")) : null),

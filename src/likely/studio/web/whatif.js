@@ -35,16 +35,16 @@ export function counterfactuals(row) {
 function candidates(column) {
   if (column.kind === "numeric") {
     const [low, high] = rangeOf(column);
-    const all = [...Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40), ...steps(column)].filter((value) => value >= low && value <= high);
+    const all = steps(column)?.filter((value) => value >= low && value <= high) ?? Array.from({ length: 41 }, (_, v) => low + ((high - low) * v) / 40);
     return isWhole(column) ? [...new Set(all.map(Math.round))] : all;
   }
   return (column.values || column.outcomes || []).slice(0, 60);
 }
 
-// A value of each bin and of each branch, however narrow: between two of them nothing changes.
+// A value of each bin and of each branch, however narrow: between two of them nothing changes. None where a model is smooth.
 function steps(column) {
   if (column.edges) return Array.from(column.grid);
-  if (state.rules.form !== "tree") return [];
+  if (state.rules.form !== "tree") return null;
   const { features, threshold } = state.rules, own = Array.from(threshold).filter((_, node) => features[state.rules.column[node]]?.column === column.name);
   return own.flatMap((value) => [value, value - 1e-9 * Math.max(Math.abs(value), 1)]);
 }
