@@ -155,7 +155,7 @@ def test_a_case_is_redrawn_while_typing(naive: Any) -> None:
     field.fill("71,5")
     assert naive.evaluate("likely.state.row.get('age')") == 71.5 and posterior(naive) != before
     field.fill("many")
-    assert field.get_attribute("aria-invalid") == "true" and naive.locator("text=This is no number.").is_visible()
+    assert field.get_attribute("aria-invalid") == "true" and naive.locator("text=This is not a number.").is_visible()
     field.fill("30")
     naive.click("button[aria-label='leave age open']")
     assert naive.evaluate("likely.state.row.get('age')") is None and field.input_value() == ""
@@ -349,4 +349,4 @@ def test_many_columns_are_found_by_name(show: Open) -> None:
     find = tab.get_by_label("Find a column")
     find.fill("nothing")
     find.press("Enter")
-    assert tab.locator("text=No column has this in its name.").is_visible()
+    assert tab.locator("text=No column name contains this.").is_visible()

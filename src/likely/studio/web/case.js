@@ -63,7 +63,7 @@ function form(told, redraw, go) {
     state.features.length > 12 ? h("div", { class: "row noprint" }, h("label", { for: id }, t("Find a column")), h("input", { id, type: "search", value: state.filter, on: { change: (event) => { state.filter = event.target.value; go("case"); } } })) : null,
     h("div", { class: "fields" }, shown.map((column) => field(column, told, redraw))),
     matching.length > shown.length ? h("p", {}, h("button", { on: { click: () => { shownFields *= 4; go("case"); } } }, t("Show more of {0} columns", whole(matching.length)))) : null,
-    matching.length ? null : empty(t("No column has this in its name.")),
+    matching.length ? null : empty(t("No column name contains this.")),
   ];
 }
 
@@ -74,7 +74,7 @@ function field(column, told, redraw) {
     const cell = readCell(column, text);
     input.setAttribute("aria-invalid", String(cell === undefined));
     wrong.hidden = cell !== undefined;
-    wrong.textContent = cell === undefined ? t("This is no number.") : "";
+    wrong.textContent = cell === undefined ? t("This is not a number.") : "";
     if (cell === undefined) return;
     state.row.set(column.name, cell);
     state.truth = state.rowNumber = null;
@@ -153,8 +153,8 @@ function verdict(why, decision, risk, all, redraw) {
 function sureness(ends, waits) {
   if (waits) return t("The interval is being computed …");
   if (!ends) return state.model.intervals?.is === LEFT_OUT ? t("There is no interval here: it would make the page too large. Python has it: predict_interval.") : t("There is no interval here: this model has none.");
-  if (!state.scorer.bounds && state.model.intervals.is !== "laplace") return `${t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.")} ${t("Only if columns are independent within a class: else they are too narrow. The intervals of evidence hold there, too.")}`;
-  return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures: where the share lies with a probability of 90%, by the rows learned.");
+  if (!state.scorer.bounds && state.model.intervals.is !== "laplace") return `${t("Lines and small figures are 90% intervals, from the rows that were learned.")} ${t("They hold only if columns are independent within each class; otherwise they are too narrow. The evidence model has intervals that hold either way.")}`;
+  return state.scorer.bounds ? t("Lines and small figures: Venn–Abers bounds of each class by itself. Shares are then made to add up to 100%.") : t("Lines and small figures are 90% intervals, from the rows that were learned.");
 }
 
 function waterfall(why, split, all, redraw, go) {

@@ -71,7 +71,7 @@ function numbersCard(column, width) {
   if (column.bins) parts.push(histogramOf(column, room, places, low, high));
   if (column.mean) parts.push(momentsTable(column, all));
   if (!parts.length) return null;
-  return card("", t("What it looks like in each class"), !ofModel ? t("As the data show it: this kind of model keeps no counts.") : column.bins ? t("Curves are what is believed, counts beneath what was seen.") : null,
+  return card("", t("What it looks like in each class"), !ofModel ? t("Taken from the data, because this kind of model keeps no counts.") : column.bins ? t("Curves show the model, the counts beneath show the data.") : null,
     legend(places.map((c) => all[c]), places), othersNote(places), ...parts);
 }
 
@@ -130,7 +130,7 @@ function valuesCard(column) {
         `${share(count / totals[place])} · ${whole(count)}`);
     })));
   const more = column.values.length - n + (column.more_values || 0);
-  return card("", t("Values in each class"), `${t("Share of the class, and rows.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, h("div", { class: "scroll", tabindex: "0" }, h("table", {},
+  return card("", t("Values in each class"), `${t("Share of the class, and rows.")} ${state.model.counted_in === "data" ? t("Taken from the data, because this kind of model keeps no counts.") : ""}`, h("div", { class: "scroll", tabindex: "0" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("value")), places.map((c) => h("th", { scope: "col" }, chip(c), named(all[c], 20))))), h("tbody", {}, rows))), othersNote(places),
   more > 0 ? h("p", { class: "note" }, t("… and {0} more", whole(more))) : null);
 }

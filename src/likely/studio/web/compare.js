@@ -9,7 +9,7 @@ import { librarySays, work } from "./work.js";
 
 export function comparisonView(go, width) {
   const found = state.model.comparison;
-  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Comparison")), h("p", {}, t("Every kind of model on the same folds. A difference within the noise is none."))));
+  const head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Comparison")), h("p", {}, t("Every kind of model, on the same folds. A difference within the noise does not count."))));
   if (!found) return [head, state.served && state.model.rows ? card("", t("Compare"), t("Each model is trained on the folds of your rows; that takes a while."), work(t("Compare models"), "compare", (got) => { state.model.comparison = got.comparison; go("comparison"); })) : empty(t("Open the studio with rows whose class is known:"), h("p", {}, h("code", {}, "likely studio MODEL --data rows.csv")))];
   const lines = found.lines.filter((each) => !each.reason), failed = found.lines.filter((each) => each.reason);
   const room = roomIn(width, 900), high = Math.max(...lines.map((each) => each.high ?? 0), 1e-6), low = Math.min(...lines.map((each) => each.low ?? 0), 0);

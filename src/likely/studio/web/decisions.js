@@ -71,7 +71,7 @@ function results(all, width, left, right) {
   const meaning = card("", t("What that means for your rows"), state.model.evaluation.sampled ? t("Based on a sample of {0} evaluated rows.", whole(found.weight)) : t("Based on {0} evaluated rows.", whole(found.weight)), zero);
   parts.push(card("", t("Confusion"), t("Truths down, decisions across."), confusionTable(found.table, all, refused > 0 || state.refuse !== null)));
   clear(left, parts);
-  clear(right, meaning, card("", t("Risk and coverage"), t("If only the surest share of the rows is decided: what a decision costs on average."), coverage(found, room)));
+  clear(right, meaning, card("", t("Risk and coverage"), t("What a decision costs on average if only the surest rows are decided."), coverage(found, room)));
 }
 
 // Where another decision begins, between two probabilities.

@@ -44,7 +44,7 @@ function curve(points, all, room, title, xLabel, yLabel, diagonal) {
 function calibrationCard(found, room) {
   if (!found.calibration.length) return null;
   const largest = Math.max(...found.calibration.map((each) => each.weight));
-  return card("", t("Calibration"), t("On the line, probabilities can be believed; bars are 95% intervals."), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel: t("probability given to the chosen class"), yLabel: t("share that was right"), title: t("Calibration"), xFormat: percent, yFormat: percent }, (svg, across, up) => {
+  return card("", t("Calibration"), t("On the line, a class is as common as its probability says; bars are 95% intervals."), plot({ width: room, height: 300, x: [0, 1], y: [0, 1], xLabel: t("probability given to the chosen class"), yLabel: t("share that was right"), title: t("Calibration"), xFormat: percent, yFormat: percent }, (svg, across, up) => {
     svg.append(s("line", { x1: across(0), y1: up(0), x2: across(1), y2: up(1), stroke: "var(--edge)", "stroke-dasharray": "3 4" }));
     for (const each of found.calibration) {
       svg.append(s("line", { x1: across(each.predicted), x2: across(each.predicted), y1: up(each.from), y2: up(each.to), stroke: "var(--ink)", "stroke-width": 2 }));
@@ -62,7 +62,7 @@ function classTable(found, all) {
 function learning(room, go) {
   const points = state.model.learning_curve;
   if (!points.length) {
-    return card("", t("Learning curve"), t("What fewer rows would have taught, and whether more would help."), state.served ? work(t("Draw it"), "curve", (found) => { state.model.learning_curve = found.curve; go("evaluation"); }) : empty(t("The service draws it: likely studio MODEL --data rows.csv")));
+    return card("", t("Learning curve"), t("What the model would have learned from fewer rows, and whether more would help."), state.served ? work(t("Draw it"), "curve", (found) => { state.model.learning_curve = found.curve; go("evaluation"); }) : empty(t("The service draws it: likely studio MODEL --data rows.csv")));
   }
   const xs = points.map((each) => each.rows), ys = points.map((each) => each.log_loss), most = Math.max(...ys) * 1.05;
   return card("", t("Learning curve"), t("Log loss of held-out rows, by the number of rows learned."), plot({ width: room, height: 260, x: [0, Math.max(...xs)], y: [Math.min(...ys, 0), most], xLabel: t("rows learned"), yLabel: t("log loss"), title: t("Learning curve"), xFormat: whole }, (svg, across, up) => {

@@ -66,7 +66,7 @@ function classes(model) {
     text: each.rows === null || each.rows === undefined ? share(each.prior) : `${share(each.prior)} · ${whole(each.rows)}` }));
   const shown = [...lines].sort((a, b) => b.size - a.size).slice(0, 12);
   if (model.classes.every((each) => each.prior === null)) return card("", t("Classes"), null, legend(all.slice(0, 30)), all.length > 30 ? h("p", { class: "note" }, t("… and {0} more", whole(all.length - 30))) : null);
-  return card("", t("Classes"), t("How common each is before a row is looked at."), bars(shown, { most: Math.max(...shown.map((each) => each.size)) < 0.25 ? undefined : 1, label: t("Classes") }),
+  return card("", t("Classes"), t("How common each class is before any column is looked at."), bars(shown, { most: Math.max(...shown.map((each) => each.size)) < 0.25 ? undefined : 1, label: t("Classes") }),
     lines.length > 12 ? h("p", { class: "note" }, t("… and {0} more", whole(lines.length - 12))) : null);
 }
 
@@ -79,13 +79,13 @@ function columns(go) {
   }
   const lines = best.map((column) => ({ name: column.name, size: column.bits, text: t("{0} bits", column.bits > 0 && column.bits < 0.0005 ? `< ${decimals(0.001)}` : decimals(column.bits)),
     more: column.kind === "text" ? t("best word") : null, act: () => go("column", state.model.columns.indexOf(column)) }));
-  return card("", t("Which columns tell most"), `${t("What each alone tells about the class, in bits.")} ${state.model.counted_in === "data" ? t("As the data show it: this kind of model keeps no counts.") : ""}`, bars(lines, { label: t("Which columns tell most") }));
+  return card("", t("Which columns tell most"), `${t("What each alone tells about the class, in bits.")} ${state.model.counted_in === "data" ? t("Taken from the data, because this kind of model keeps no counts.") : ""}`, bars(lines, { label: t("Which columns tell most") }));
 }
 
 const ODD = {
   leak: (each) => t("knows {0} of the class all by itself. Does it hold what is to be predicted, or was it filled in afterwards?", share(each.share)),
-  gaps: (each) => t("has gaps that speak: they are {0} of the rows in one class and {1} in another.", share(Math.min(...each.shares)), share(Math.max(...each.shares))),
-  identifier: (each) => t("names the rows, as identifiers do: {0} of its values are different. Leave it out.", share(each.share)),
+  gaps: (each) => t("has informative gaps: they are {0} of the rows in one class and {1} in another.", share(Math.min(...each.shares)), share(Math.max(...each.shares))),
+  identifier: (each) => t("identifies rows: {0} of its values are different. Leave it out.", share(each.share)),
   drift: (each) => (each.moved === undefined
     ? t("has drifted: the data hold other values than those that were learned ({0} bits apart).", figure(each.bits, 2))
     : t("has drifted: its mean has moved by {0} deviations.", signed(each.moved, 1))),
@@ -95,7 +95,7 @@ function odd(model, go) {
   const found = model.suspicions;
   const list = found.length ? h("ul", { class: "odd" }, found.map((each) => h("li", {}, h("strong", {}, named(each.column, 50)), " ", ODD[each.kind](each), " ",
     h("button", { class: "quiet", on: { click: () => go("column", model.columns.findIndex((column) => column.name === each.column)) } }, t("Look"))))) : h("p", {}, t("Nothing looks odd."));
-  return card("", t("What looks odd"), t("A column that knows too much or names the rows, gaps that speak, data that have drifted."), list);
+  return card("", t("What looks odd"), t("Columns that know too much or identify rows, informative gaps, data that have drifted."), list);
 }
 
 function about(model) {

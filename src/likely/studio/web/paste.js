@@ -23,7 +23,7 @@ function read(pairs) {
     const column = state.byName.get(name);
     if (!column || column.kind === "ignored") continue;
     const cell = readCell(column, text === null || text === undefined ? "" : String(text));
-    if (cell === undefined) return { wrong: t("“{0}” is no number.", String(text).slice(0, 30)) };
+    if (cell === undefined) return { wrong: t("“{0}” is not a number.", String(text).slice(0, 30)) };
     cells.push([name, cell]);
   }
   return cells.length ? { cells } : { wrong: t("None of these names is a column of the model.") };

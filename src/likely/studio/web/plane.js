@@ -12,7 +12,7 @@ let axes = null;
 export function planes() { return state.features.filter((column) => column.kind === "numeric"); }
 
 export function planeView(go, width) {
-  const numeric = planes(), all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Plane")), h("p", {}, t("Two columns across and up, all others as in the case. Choose a place to take its values, or move with the arrow keys."))));
+  const numeric = planes(), all = labels(), head = h("header", { class: "head" }, h("div", {}, h("h1", {}, t("Plane")), h("p", {}, t("Two columns on the axes, all others as in the case. Click a place to take its values, or use the arrow keys."))));
   if (numeric.length < 2 || !state.scorer) return [head, empty(t("A plane needs two columns of numbers, and a model that is scored in the page."))];
   const best = state.ranked.filter((column) => column.kind === "numeric");
   if (!axes || axes.some((column) => !numeric.includes(column))) axes = [best[0], best[1]];
