@@ -41,7 +41,8 @@ COUNTS = rng.poisson(1.0 + Y, (3, N)).T.astype(float)
 COUNTS[5] = 0.0
 TOWNS = rng.choice(np.array(["u", "v", "w", None], dtype=object), N, p=[0.5, 0.3, 0.1, 0.1])
 TOWNS[7] = "only"
-TEXTS = np.array([" ".join(rng.choice(list("abcdefghij"), size)) for size in rng.integers(0, 9, N)], dtype=object)
+WORDS = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"]
+TEXTS = np.array([" ".join(rng.choice(WORDS, size)) for size in rng.integers(0, 9, N)], dtype=object)
 TEXTS[9] = "only here"
 
 TABLES: dict[str, dict[str, Any]] = {
@@ -140,7 +141,7 @@ CASES = [(name, own, weights) for name, each in SETTINGS.items() for own in each
 def test_a_row_left_out_is_judged_as_one_never_learned(name: str, given: dict[str, Any], weights: str) -> None:
     table, settings, weight = as_table(TABLES[name]), settings_of(name, given), WEIGHTS[weights]
     joint, told = closed(name, table, weight, settings)
-    assert told.sum() > 0.8 * N
+    assert told.sum() > 0.8 * N and joint.any(), "what adds nothing is judged alike in any case"
     expected = refitted(name, table, weight, settings)
     np.testing.assert_allclose(joint[told], expected[told], rtol=1e-7, atol=1e-7)
 
