@@ -61,8 +61,9 @@ def fit(name: str, home: str = "likely") -> str:
 
 def measured(program: str, **environment: str) -> dict[str, object]:
     """Run a program in a process of its own; its processor seconds, and the loops that it had to compile."""
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-c", program + END], capture_output=True, text=True, check=True, env=os.environ | environment
+        [sys.executable, "-c", program + END], capture_output=True, text=True, check=True, env=usual | environment
     )
     found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 
 REPO = Path(__file__).resolve().parents[1]
 
+# Small examples would be left to Python; `LIKELY_KERNELS=interpreted make test` has them be.
+os.environ.setdefault("LIKELY_KERNELS", "compiled")
+
 # The first example may compile a kernel, so no deadline. The usual run repeats itself exactly; the thorough
 # one (pytest --hypothesis-profile=thorough) looks for new examples.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import likely
+from likely.arrays import UInt8
 from likely.jit import JitKernel, kernel
 from likely.numerics import dot
-from likely.text.bytes import lowest
+from likely.text.bytes import load8, lowest
 
 
 @kernel(cache=False)
@@ -50,6 +51,11 @@ def _first_bit(x: np.uint64) -> int:
 
 
 @kernel(cache=False)
+def _eight(data: UInt8, i: int) -> np.uint64:
+    return load8(data, i)
+
+
+@kernel(cache=False)
 def _six_fold(x: float) -> float:
     return _tripled(x) + _tripled(x)
 
@@ -65,10 +71,11 @@ def test_what_only_kernels_call_has_no_entrance_for_python_until_python_calls() 
     assert _ninth(18.0) == 2.0
 
 
-def test_machine_instructions_are_for_kernels_alone() -> None:
-    assert [_first_bit(np.uint64(x)) for x in (1, 8, 0)] == [0, 3, 64]
-    with pytest.raises(TypeError, match="compiled"):
-        lowest(np.uint64(1))
+def test_machine_instructions_and_what_python_does_instead() -> None:
+    words = [np.uint64(x) for x in (1, 8, 0, 2**63, 12)]
+    assert [_first_bit(word) for word in words] == [lowest(word) for word in words] == [0, 3, 64, 63, 2]
+    data = np.arange(1, 12, dtype=np.uint8)
+    assert _eight(data, 2) == load8(data, 2) == 0x0A09080706050403
 
 
 def test_a_kernel_keeps_its_name_its_words_and_the_plain_function() -> None:
@@ -104,7 +111,7 @@ print(CategoricalNB().fit(X, y).predict_proba(X).sum().round(6))
 
 def begun(folder: Path, **environment: str | None) -> subprocess.Popen[str]:
     """A process that fits a classifier of the package in that folder."""
-    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), **environment}
+    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "LIKELY_KERNELS": "compiled", **environment}
     given = {name: value for name, value in plain.items() if value is not None}
     return subprocess.Popen(
         [sys.executable, "-c", FIT], env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from likely.jit import before_compiling
 from likely.progress import LINE, Clock, is_shown, rewrites
 
 
@@ -39,7 +40,11 @@ WATCHER = Watcher()
 
 @cache
 def watch() -> None:
-    """Begin to listen to the compiler; calling it again changes nothing."""
+    """Listen to the compiler as soon as there is one; calling it again changes nothing."""
+    before_compiling(_listen)
+
+
+def _listen() -> None:
     from numba.core import event
 
     class Listener(event.Listener):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, Final, TypeGuard
@@ -40,7 +41,7 @@ def normalise(log_joint: Array, prior: Array, in_logs: bool, out: Array) -> None
     _share(shares, prior, in_logs, out)
 
 
-@kernel
+@kernel(interpretable=True)
 def _lower(log_joint: Array, out: Array) -> None:
     """Put the peak of each row at zero; a row without one is marked by NaN."""
     n_classes = log_joint.shape[1]
@@ -55,7 +56,7 @@ def _lower(log_joint: Array, out: Array) -> None:
             out[i, c] = log_joint[i, c] - peak
 
 
-@kernel
+@kernel(interpretable=True)
 def _share(shares: Array, prior: Array, in_logs: bool, out: Array) -> None:
     """Divide each row by its sum, in logarithms if these are asked for."""
     n_classes = shares.shape[1]
@@ -65,9 +66,11 @@ def _share(shares: Array, prior: Array, in_logs: bool, out: Array) -> None:
             total += shares[i, c]
         if np.isnan(total):
             for c in range(n_classes):
-                out[i, c] = np.log(prior[c]) if in_logs else prior[c]
+                out[i, c] = prior[c]
+                if in_logs:
+                    out[i, c] = math.log(prior[c]) if prior[c] > 0.0 else -np.inf
         elif in_logs:
-            log_total = np.log(total)
+            log_total = math.log(total)
             for c in range(n_classes):
                 out[i, c] -= log_total
         else:
@@ -94,7 +97,7 @@ def log_of(probabilities: Array) -> Array:
         return np.asarray(np.log(probabilities), dtype=np.float64)
 
 
-@kernel
+@kernel(interpretable=True)
 def most_probable(log_joint: Array, prior: Array, out: NDArray[np.intp]) -> None:
     """The class with the largest log joint of each row; the first of equals, by the prior if all are impossible."""
     for i in range(log_joint.shape[0]):

@@ -14,6 +14,7 @@ import numpy as np
 from likely import api
 from likely.compilation import WATCHER, watch
 from likely.errors import LikelyError
+from likely.interpreter import COMPILED, INTERPRETER
 from likely.io.file_table import open_table
 from likely.models.evidence.row_source import FEW_CODES
 from likely.models.registry import entries
@@ -33,7 +34,7 @@ def warm_up(progress: Shown = None) -> int:
     steps = _steps()
     bar = StepBar(len(steps), "warming up", progress)
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, INTERPRETER.set_to(COMPILED):
             table = Path(folder, "mails.csv")
             _write(table)
             for name, work in steps.items():

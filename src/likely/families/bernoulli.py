@@ -316,7 +316,7 @@ def add_presence_uncertainty(
 # Compiled loops.
 
 
-@kernel
+@kernel(interpretable=True)
 def add_presence(rows: Array, threshold: float, present: Array, absent: Array, joint: Array) -> None:
     """Add the line of presence or of absence of every column; a gap adds neither."""
     for i in range(rows.shape[0]):

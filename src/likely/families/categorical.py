@@ -175,7 +175,7 @@ def log_shares(counts: Array, pseudo: Array) -> Array:
     return log_share(counts + pseudo, total, counts.shape[1]).T
 
 
-@kernel
+@kernel(interpretable=True)
 def add_rows_of_table(codes: Int32, row_of_code: Int64, table: Array, joint: Array) -> None:
     """Add the line of each row's value; the code −1 is a gap and has the first entry of `row_of_code`."""
     for i in range(codes.shape[0]):

@@ -271,7 +271,7 @@ def counts_of_own(
             out[k] = table_cells[first + place] if found else 0.0
 
 
-@kernel
+@kernel(interpretable=True)
 def add_dense_lines(rows: Array, lines: Array, joint: Array) -> None:
     """Add cell × line for every cell that is neither zero nor a gap: 0 · −inf is no evidence."""
     for i in range(rows.shape[0]):
@@ -299,7 +299,7 @@ def _add_four_by_four(columns: Int32, cells: Array, lines: Array, joint: Array) 
             joint[m] += cell * line[m]
 
 
-@kernel
+@kernel(interpretable=True)
 def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, joint: Array) -> None:
     """The same for sparse rows. A row that comes to NaN, by a gap or by 0 · −inf, is done again with care."""
     before = np.empty(joint.shape[1])
@@ -320,7 +320,7 @@ def add_sparse_lines(starts: Int64, columns: Int32, cells: Array, lines: Array, 
                     joint[i, c] += cell * line[c]
 
 
-@kernel
+@kernel(interpretable=True)
 def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale: Array, joint: Array) -> None:
     """What rows of so many occurrences come to in classes that have met none of their columns."""
     for i in range(joint.shape[0]):
@@ -328,7 +328,7 @@ def add_unseen(total: Array, shift: Array, bias: Array, per_class: Array, scale:
             joint[i, c] += bias[c] + total[i] * per_class[c] + shift[i] * scale[c]
 
 
-@kernel
+@kernel(interpretable=True)
 def add_sparse_lines_sparsely(
     starts: Int64, columns: Int32, cells: Array, line_starts: Int64, line_classes: Int32, line_cells: Array,
     joint: Array,

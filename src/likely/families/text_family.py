@@ -151,7 +151,7 @@ class WeighedWords(TextFamily):
             yield words[place], line
 
 
-@kernel
+@kernel(interpretable=True)
 def add_lines_of_tokens(words: Int32, starts: Int64, stops: Int64, lines: Array, joint: Array) -> None:
     """Add the line of each word of each row, four of them at a time."""
     for i in range(joint.shape[0]):

@@ -52,7 +52,7 @@ def _marks(delimiter: int, quote: int, escape: int) -> UInt8:
     return marks
 
 
-@kernel
+@kernel(interpretable=True)
 def scan(  # noqa: C901, PLR0915  # one loop over the bytes; cut into functions it would lose its state, and its speed
     data: UInt8, delimiter: int, quote: int, escape: int, n_columns: int, final: bool, multiline: bool, trim: bool,
     blank: int, room: int,
@@ -208,7 +208,7 @@ def _places(word: np.uint64, pattern: np.uint64) -> np.uint64:
     return ~(((other & _LOW) + _LOW) | other | _LOW)
 
 
-@kernel
+@kernel(interpretable=True)
 def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> Scanned:
     """The same for text of two or more columns without quotes, escapes, NULs and lone returns; eight bytes at a time.
 
@@ -245,7 +245,7 @@ def scan_plain(data: UInt8, words: UInt64, delimiter: int, n_columns: int) -> Sc
     return Scanned(code, start, records, line, 0, 0, top, False, -1, nothing, nothing)
 
 
-@kernel
+@kernel(interpretable=True)
 def without_leading_spaces(data: UInt8, delimiter: int, quote: int, out: UInt8) -> int:
     """Copy text without the spaces at the beginning of cells; the new length."""
     size = 0
@@ -301,7 +301,7 @@ def nesting(text: bytes) -> int:
     return int((open_so_far - np.minimum(np.minimum.accumulate(open_so_far), 0)).max(initial=0)) if len(bare) else 0
 
 
-@kernel
+@kernel(interpretable=True)
 def _is_deep(text: UInt8, most: int) -> bool:
     """A text ends at its line at the latest, and what is open stays open in the next one, as parsers take it."""
     depth, at, n = 0, 0, len(text)

@@ -23,7 +23,7 @@ from likely.compilation import watch
 from likely.decide.scores import Scores
 from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError, SettingsError
-from likely.models import in_sql, persistence, prediction, ranking
+from likely.models import feature_importance, in_sql, persistence, prediction
 from likely.models.protocols import KeepsLearned
 from likely.models.settings import Check, ChecksOfFields, SchemaLike, refuse_unknown
 from likely.numerics import log_of
@@ -200,8 +200,8 @@ class Classifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     # Which columns matter.
 
-    rank = ranking.rank
-    feature_importances_ = property(ranking.feature_importances)
+    rank = feature_importance.rank
+    feature_importances_ = property(feature_importance.feature_importances)
 
     def _column_information(self) -> pd.DataFrame | None:
         """What was counted of each column: column, held_out, share, gaps, information; None where nothing was."""

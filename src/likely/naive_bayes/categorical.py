@@ -367,7 +367,7 @@ def _line_of(code: int, first: int, width: int, size: int, none: int) -> int:
     return first + min(code, width) if 0 <= code < size else none
 
 
-@kernel
+@kernel(interpretable=True)
 def add_code_lines(codes: Int64, first: Int64, width: Int64, size: Int64, lines: Array, joint: Array) -> bool:
     """Add the line of each cell's place among the levels of its column; False if a code is negative.
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from likely.arrays import Array
 from likely.errors import MissingExtra, SettingsError, to_install
-from likely.io.outputs import Output, refuse, write_text, write_whole
 from likely.markup import Markup, tag
 from likely.render.page import fragment, page
 from likely.render.theme import CLASSES, FAINT, GRID, INK, MUTED, PAPER, RULE, SHADE
@@ -52,6 +51,8 @@ class Picture:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the picture; the suffix says how: .png, .svg or .html."""
+        from likely.io.outputs import Output, refuse, write_text, write_whole
+
         suffix = suffix_of(path)
         refuse([Output(path)])
         if suffix == ".png":

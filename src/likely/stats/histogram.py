@@ -229,13 +229,13 @@ def in_order(bits: int) -> int:
 @kernel
 def _place_of(cell: int, slots: Int64, taken: Flags) -> int:
     mask = len(slots) - 1
-    place = np.int64((np.uint64(cell) * SPREAD) >> np.uint64(64 - SLOT_BITS))
+    place = np.int64((np.uint64(np.int64(cell)) * SPREAD) >> np.uint64(64 - SLOT_BITS))
     while taken[place] and slots[place] != cell:
         place = (place + 1) & mask
     return int(place)
 
 
-@kernel
+@kernel(interpretable=True)
 def occupied_cells(bits: Int64, weight: Array, most: int) -> tuple[int, Int64]:
     """The finest grid on which the numbers take no more than `most` cells, and these, in no order.
 
@@ -271,7 +271,7 @@ def occupied_cells(bits: Int64, weight: Array, most: int) -> tuple[int, Int64]:
     return shift, cells[:n_cells].copy()
 
 
-@kernel
+@kernel(interpretable=True)
 def code_cells(bits: Int64, shift: int, cells: Int64, codes: Int32) -> None:
     """The place of each number's cell among `cells`, which ascend; −1 for a gap and for a cell that is not there."""
     slots, taken = np.zeros(1 << SLOT_BITS, dtype=np.int64), np.zeros(1 << SLOT_BITS, dtype=np.bool_)
@@ -294,7 +294,7 @@ def _close_up(sizes: Array, first: int | np.intp, count: int) -> None:
         sizes[k] = sizes[k + 1]
 
 
-@kernel
+@kernel(interpretable=True)
 def share_out(mass: Array, n_bins: int, bins: Int64) -> int:
     """Put neighbouring cells into at most `n_bins` bins of about equal mass; how many there are.
 

@@ -8,7 +8,7 @@ from likely.arrays import Array, Int32, Int64
 from likely.jit import kernel
 
 
-@kernel
+@kernel(interpretable=True)
 def count_classes(y: Int32, weight: Array, weights: Array, rows: Int64) -> None:
     """Weight and number of rows of each class."""
     for i in range(y.shape[0]):
@@ -16,7 +16,7 @@ def count_classes(y: Int32, weight: Array, weights: Array, rows: Int64) -> None:
         rows[y[i]] += 1
 
 
-@kernel
+@kernel(interpretable=True)
 def count_labels(y: Int32, n_classes: int) -> Int64:
     """Number of rows of each class; four tables, for one would have to wait for the last row of the same class."""
     tables = np.zeros((4, n_classes), dtype=np.int64)
@@ -33,7 +33,7 @@ def count_labels(y: Int32, n_classes: int) -> Int64:
     return rows
 
 
-@kernel
+@kernel(interpretable=True)
 def count_codes(codes: Int32, y: Int32, weight: Array, counts: Array) -> None:
     """Add each row's weight to its class and value; a gap (a code below zero) counts nowhere."""
     for i in range(codes.shape[0]):
@@ -41,7 +41,7 @@ def count_codes(codes: Int32, y: Int32, weight: Array, counts: Array) -> None:
             counts[y[i], codes[i]] += weight[i]
 
 
-@kernel
+@kernel(interpretable=True)
 def count_code_matrix(codes: Int64, y: Int32, weight: Array, first: Int64, width: Int64, counts: Array) -> bool:
     """The same for many columns at once: column `j` owns `width[j]` cells of `counts` from `first[j]` on.
 
@@ -61,7 +61,7 @@ def count_code_matrix(codes: Int64, y: Int32, weight: Array, first: Int64, width
     return True
 
 
-@kernel
+@kernel(interpretable=True)
 def code_bounds(codes: Int64, low: Int64, high: Int64) -> None:
     """Smallest and largest code of each column."""
     for i in range(codes.shape[0]):
@@ -71,7 +71,7 @@ def code_bounds(codes: Int64, low: Int64, high: Int64) -> None:
             high[j] = max(high[j], row[j])
 
 
-@kernel
+@kernel(interpretable=True)
 def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """Sum the rows of each class; a gap adds nothing. False if a cell is negative."""
     fine = True
@@ -84,7 +84,7 @@ def sum_dense(rows: Array, y: Int32, weight: Array, counts: Array) -> bool:
     return fine
 
 
-@kernel
+@kernel(interpretable=True)
 def sum_sparse(starts: Int64, columns: Int32, cells: Array, y: Int32, weight: Array, counts: Array) -> bool:
     """The same for sparse rows, into a dense table."""
     fine = True
@@ -103,7 +103,7 @@ SCAN_SHARE = 64
 """Above one column in so many it is faster to look at all of a line's columns than to sort those that occur."""
 
 
-@kernel
+@kernel(interpretable=True)
 def sum_sparse_by_class(
     starts: Int64, columns: Int32, cells: Array, weight: Array, order: Int64, class_starts: Int64, n_columns: int,
     out_starts: Int64, out_columns: Int32, out_cells: Array,

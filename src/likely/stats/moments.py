@@ -343,7 +343,7 @@ def _square(rows: Array, y: Int32, weight: Array, mean: Array, squares: Array) -
             total[j] += 0.0 if gap else w * (step * step)
 
 
-@kernel
+@kernel(interpretable=True)
 def observe_moments(rows: Array, y: Int32, weight: Array, n: Array, mean: Array, squares: Array) -> bool:
     """Add the known cells of `rows` to the moments of their classes; False once a mean leaves the floats.
 

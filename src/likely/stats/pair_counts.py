@@ -238,7 +238,7 @@ def _moved(old: Axis, new: Axis) -> tuple[Index, Index]:
 # How often two values came together in a class, for all pairs of columns.
 
 
-@kernel
+@kernel(interpretable=True)
 def count_pairs(
     codes: Int32, y: Int32, weight: Array, column: int, sizes: Int64, singles: Int64, pairs: Int64, counts: Array
 ) -> None:

@@ -291,7 +291,7 @@ def _not_zero(root: Array) -> Array:
 # Rows made ready for a matrix product: sorted by class, centred, brought to one size.
 
 
-@kernel
+@kernel(interpretable=True)
 def sort_by_class(y: Int32, n_classes: int) -> tuple[Int64, Int64]:
     """Rows of each class in their order, and where each class begins (one entry more than classes)."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
@@ -307,7 +307,7 @@ def sort_by_class(y: Int32, n_classes: int) -> tuple[Int64, Int64]:
     return order, starts
 
 
-@kernel
+@kernel(interpretable=True)
 def centre(rows: Array, order: Int64, mean: Array, scale: Array, weight: Array, out: Array) -> bool:
     """√weight · (row − mean) / scale for some rows; False if there is a gap among them."""
     check = 0.0
@@ -320,7 +320,7 @@ def centre(rows: Array, order: Int64, mean: Array, scale: Array, weight: Array, 
     return not np.isnan(check)
 
 
-@kernel
+@kernel(interpretable=True)
 def centre_known(rows: Array, order: Int64, mean: Array, scale: Array, out: Array, known: Array) -> None:
     """(row − mean) / scale, zero for a gap; and one where a cell is known, zero where it is not."""
     for k in range(order.shape[0]):

@@ -142,7 +142,7 @@ _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _FIRST_CELLS = 1024
 
 
-@kernel(signature_or_function=f"Tuple((boolean, float64, float64))({_FLOATS})")
+@kernel(interpretable=True, signature_or_function=f"Tuple((boolean, float64, float64))({_FLOATS})")
 def whole_bounds(values: Array) -> tuple[bool, float, float]:
     """Whether every known value is a whole number, and the smallest and largest of them (inf, −inf: none)."""
     low = np.inf
@@ -156,7 +156,7 @@ def whole_bounds(values: Array) -> tuple[bool, float, float]:
     return True, low, high
 
 
-@kernel(signature_or_function=[f"boolean({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
+@kernel(interpretable=True, signature_or_function=[f"boolean({cells}, {low}, uint8[::1])" for cells, low in _NUMBERS])
 def mark(values: Int64 | Array, low: float, seen: UInt8) -> bool:
     """Set `seen` for each value, counted from `low`; False if some value has no place there."""
     for value in values:
@@ -169,7 +169,10 @@ def mark(values: Int64 | Array, low: float, seen: UInt8) -> bool:
     return True
 
 
-@kernel(signature_or_function=[f"void({cells}, {low}, int32[::1], int32[::1])" for cells, low in _NUMBERS])
+@kernel(
+    interpretable=True,
+    signature_or_function=[f"void({cells}, {low}, int32[::1], int32[::1])" for cells, low in _NUMBERS],
+)
 def look_up(values: Int64 | Array, low: float, table: Int32, codes: Int32) -> None:
     """The code of each value, counted from `low`; −1 for a gap."""
     for i in range(values.shape[0]):
@@ -193,7 +196,7 @@ def _alike(words: NDArray[np.uint32], a: int, b: int) -> bool:
     return alike
 
 
-@kernel(signature_or_function=f"int64[::1]({_WORDS}, int32[::1])")
+@kernel(interpretable=True, signature_or_function=f"int64[::1]({_WORDS}, int32[::1])")
 def distinct(words: NDArray[np.uint32], codes: Int32) -> Int64:
     """The first row of each distinct row of words; `codes` gets the place of every row among them."""
     mask = _FIRST_CELLS - 1

@@ -48,10 +48,19 @@ def _lowest() -> Numba:
     return lambda typing_context, word: (types.int64(types.uint64), generate)
 
 
-load8: Intrinsic[[UInt8, int], np.uint64] = Intrinsic(_load8)
+def _load8_in_python(data: UInt8, i: int) -> np.uint64:
+    return np.uint64(int.from_bytes(data[i : i + 8].tobytes(), "little"))
+
+
+def _lowest_in_python(word: np.uint64) -> int:
+    bits = int(word)
+    return (bits & -bits).bit_length() - 1 if bits else 64
+
+
+load8: Intrinsic[[UInt8, int], np.uint64] = Intrinsic(_load8, _load8_in_python)
 """The eight bytes `data[i:i + 8]` as one number, the first of them lowest; nobody looks whether they are there."""
 
-lowest: Intrinsic[[np.uint64], int] = Intrinsic(_lowest)
+lowest: Intrinsic[[np.uint64], int] = Intrinsic(_lowest, _lowest_in_python)
 """The place of the lowest bit that is set; 64 if there is none."""
 
 
@@ -114,7 +123,7 @@ def utf8(code: int) -> tuple[int, int]:
     return 4, (0xF0 | code >> 18) << 24 | (0x80 | code >> 12 & 0x3F) << 16 | low
 
 
-@kernel
+@kernel(interpretable=True)
 def suspects(
     data: UInt8, ends: NDArray[np.int64], pages: NDArray[np.int32], cells: NDArray[np.int32]
 ) -> NDArray[np.bool_]:

@@ -110,7 +110,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@kernel
+@kernel(interpretable=True)
 def _count_tokens(
     ids: Int32, ends: Int64, column_of: Int32, line: Int32, bits: UInt64, groups: UInt64, clans: UInt64
 ) -> tuple[Int32, Int32, Int64]:
@@ -275,7 +275,7 @@ def _sparse(words: Words, counted: Sequence[tuple[Int32, Array, Array, Int64]]) 
     return ClassCounts(words, *tables)
 
 
-@kernel
+@kernel(interpretable=True)
 def _count_classes(
     words: Int32,
     starts: Int64,
@@ -302,7 +302,7 @@ def _count_classes(
                     documents[c, word] += w
 
 
-@kernel
+@kernel(interpretable=True)
 def _count_classes_sparse(
     tokens: Int32, starts: Int64, stops: Int64, docs: Int64, bounds: Int64, weight: Array, n_words: int
 ) -> tuple[Int32, Array, Array, Int64]:

@@ -90,7 +90,7 @@ _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@kernel(interpretable=True)
 def hash_words(arena: UInt8, starts: Int64, width: int) -> Int32:
     """The column of each word among `width`."""
     columns = np.empty(starts.shape[0] - 1, dtype=np.int32)

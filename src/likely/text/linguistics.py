@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -31,6 +30,8 @@ def stop_words(language: str) -> frozenset[str]:
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)
+    import tomllib
+
     lists = tomllib.loads(resources.files("likely.text").joinpath("stop_words.toml").read_text(encoding="utf-8"))
     code = next((code for code, name in LANGUAGES.items() if name == language), language)
     if code not in lists:

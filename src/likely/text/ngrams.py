@@ -123,7 +123,7 @@ def _keep(ids: Int32, start: int, stop: int, new_id: Int32, kept: Int64) -> int:
     return n_kept
 
 
-@kernel
+@kernel(interpretable=True)
 def scan_grams(
     ids: Int32,
     ends: Int64,
@@ -175,7 +175,7 @@ def scan_grams(
     return DONE
 
 
-@kernel
+@kernel(interpretable=True)
 def merge_grams(
     cells: UInt64,
     parents: Int32,
@@ -195,7 +195,7 @@ def merge_grams(
         new_id[k] = _extend(cells, parents, lasts, cursor, base, parent, int(other_lasts[k]), seed)
 
 
-@kernel
+@kernel(interpretable=True)
 def spell_grams(arena: UInt8, starts: Int64, parents: Int32, lasts: Int32, gap: UInt8) -> tuple[UInt8, Int64]:
     """The words, and behind them each n-gram: its beginning (an n-gram or a word), the gap, its last word."""
     n_words, n_grams = starts.shape[0] - 1, parents.shape[0]

@@ -152,7 +152,7 @@ def _same(packed: UInt64, start: int, tail: int, last: int, word: np.uint64) -> 
     return bool(packed[start + last] == word)
 
 
-@kernel
+@kernel(interpretable=True)
 def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array handed on would cost more than the work
     data: UInt8,
     ends: Int64,
@@ -313,7 +313,7 @@ def scan_words(  # noqa: C901, PLR0915 - one loop: a call per token or an array 
     return status
 
 
-@kernel
+@kernel(interpretable=True)
 def _unpack(packed: UInt64, starts: Int64, sizes: Int32, n_words: int) -> tuple[UInt8, Int64]:
     """The words as bytes end to end, and where each begins."""
     byte_starts = np.zeros(n_words + 1, dtype=np.int64)
@@ -336,7 +336,7 @@ BREAK = -1
 _BLANK = 32
 
 
-@kernel
+@kernel(interpretable=True)
 def scan_chars(data: UInt8, ends: Int64, pages: Int32, kinds: Int32, by_word: bool) -> tuple[Int32, Int64]:
     """Code points in lower case, and the end of every document among them.
 

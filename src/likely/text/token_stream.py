@@ -88,7 +88,7 @@ class Stream:
         return self.renamed(self.words.take(kept), new)
 
 
-@kernel
+@kernel(interpretable=True)
 def rename(old: Int32, new: Int32) -> Int32:
     """New numbers for old ones; −1 takes the last of the new ones."""
     out = np.empty_like(old)
@@ -306,7 +306,7 @@ def tokens_of(stream: Stream, n_jobs: int | None = None) -> Tokens:
     return Tokens(found, starts, stops)
 
 
-@kernel
+@kernel(interpretable=True)
 def _keep_known(ids: Int32, ends: Int64, word_of: Int32, first: int, found: Int32, starts: Int64, stops: Int64) -> None:
     """Put the known words of each document where its tokens begin; `first` is where the block itself begins."""
     start = 0

@@ -166,7 +166,7 @@ def _sorted_by_bytes(words: pa.Array) -> Int64:
     return order
 
 
-@kernel
+@kernel(interpretable=True)
 def prefixes(arena: UInt8, starts: Int64) -> UInt64:
     """The first eight bytes of each word as a number, with zeros behind a shorter one: in the order of the words."""
     out = np.zeros(starts.shape[0] - 1, dtype=np.uint64)
@@ -237,7 +237,7 @@ def occupy(cells: UInt64, slot: int, key: np.uint64, length: int, number: int) -
     cells[2 * slot + 1] = (np.uint64(length) << _32) | np.uint64(number + 1)
 
 
-@kernel
+@kernel(interpretable=True)
 def _move(cells: UInt64, wide: UInt64, seed: np.uint64) -> None:
     """Put what one table holds into another, empty one."""
     for old in range(cells.shape[0] // 2):
@@ -254,7 +254,7 @@ def roomier(cells: UInt64) -> UInt64:
     return wide
 
 
-@kernel
+@kernel(interpretable=True)
 def index_words(arena: UInt8, starts: Int64, seed: np.uint64) -> UInt64:
     """A table of words that are known to be distinct."""
     n_words = starts.shape[0] - 1
@@ -277,7 +277,7 @@ def same_bytes(a: UInt8, a_start: int, b: UInt8, b_start: int, length: int) -> b
     return True
 
 
-@kernel
+@kernel(interpretable=True)
 def find_words(cells: UInt64, arena: UInt8, starts: Int64, seed: np.uint64, other: UInt8, other_starts: Int64) -> Int32:
     """Number of each other word in the table, −1 for a stranger."""
     found = np.full(other_starts.shape[0] - 1, -1, dtype=np.int32)

@@ -133,7 +133,7 @@ def _ranked(classifier: Classifier, by: str | None, rows: pa.Table | None, label
     from likely.errors import did_you_mean, listed
     from likely.explain.rank import rank_by
     from likely.models.classifier import Classifier as Ranks
-    from likely.models.ranking import ORDERS
+    from likely.models.feature_importance import ORDERS
 
     if not isinstance(classifier, Ranks):
         raise SettingsError(f"A {type(classifier).__name__} does not rank columns; train a model with --model naive.")

@@ -82,7 +82,7 @@ class QuadraticDiscriminant:
 NO_DISCRIMINANT = QuadraticDiscriminant.empty(1)
 
 
-@kernel
+@kernel(interpretable=True)
 def add_polynomial(z: Array, linear: Array, products: Array, out: Array) -> None:
     """Add Σ_a linear[a] · z_a + Σ_(a ≤ b) products[a, b] · z_a z_b of each row to its scores."""
     n_columns, n_scores = linear.shape

@@ -6,6 +6,8 @@ what any of the places could gain by chance, so a number that says nothing has n
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from likely.arrays import Array, Index
@@ -45,7 +47,7 @@ def informative_cuts(counts: Array, rows_per_weight: float) -> Index:
     return np.array(sorted(edges)[1:-1], dtype=np.intp)
 
 
-@kernel
+@kernel(interpretable=True)
 def _best_cut(running: Array, first: int, last: int, least: float) -> tuple[int, float]:
     """The place between two cells at which the log likelihood gains most, and that gain; 0 where nothing fits."""
     n_classes = running.shape[1]
@@ -73,6 +75,6 @@ def _log_likelihood(counts: Array) -> float:
     total, found = 0.0, 0.0
     for n in counts:
         if n > 0.0:
-            found += n * np.log(n)
+            found += n * math.log(n)
             total += n
-    return found - total * np.log(total) if total > 0.0 else 0.0
+    return found - total * math.log(total) if total > 0.0 else 0.0

@@ -14,7 +14,7 @@ from likely.jit import kernel
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 
-@kernel
+@kernel(interpretable=True)
 def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
     """Code of each value: 1 + the number of cuts below it, `missing` for NaN; a binary search without branches."""
     n = len(cuts)
@@ -31,7 +31,7 @@ def find_bins(values: Array, cuts: Array, missing: int, out: UInt8) -> None:
         out[i] = low + 1
 
 
-@kernel
+@kernel(interpretable=True)
 def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UInt16) -> None:
     """Cell of each row in each pair or triple: the coarse codes of its columns are the digits of one number.
 
@@ -48,7 +48,7 @@ def term_codes(codes: UInt8, terms: Int32, lookup: UInt8, widths: Int32, out: UI
             out[i, k] = cell
 
 
-@kernel
+@kernel(interpretable=True)
 def add_term_scores(
     codes: UInt8,
     starts: Int32,
@@ -99,7 +99,7 @@ def add_term_scores(
                     out[i - first, c] += tables[cells[k], c]
 
 
-@kernel
+@kernel(interpretable=True)
 def row_hashes(codes: UInt8, y: Int32, out: UInt64) -> None:
     """FNV-1a hash of the codes and the class of each row: equal rows have equal hashes."""
     for i in range(codes.shape[0]):
@@ -337,7 +337,7 @@ def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, 
                 gradient[cell + c] += residual[at + c]
 
 
-@kernel
+@kernel(interpretable=True)
 def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> Array:
     """Weight of the rows in each cell."""
     out = np.zeros(n_cells)
@@ -347,7 +347,7 @@ def cell_weights(codes: UInt16, starts: Int32, weight: Array, n_cells: int) -> A
     return out
 
 
-@kernel
+@kernel(interpretable=True)
 def class_counts(codes: UInt16, starts: Int32, y: Int32, weight: Array, out: Array) -> None:
     """Add the weight of the rows of each class to their cells: cells × classes."""
     for i in range(codes.shape[0]):

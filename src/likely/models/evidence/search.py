@@ -202,7 +202,7 @@ def hessian_of(residual: Array, rows: RowsInMemory) -> Array:
     return out
 
 
-@kernel
+@kernel(interpretable=True)
 def fill_hessian(residual: Array, y: Int32, weight: Array, out: Array) -> None:
     """The same, row by row; a row without weight has no curvature."""
     n_rows, n_scores = residual.shape
@@ -214,7 +214,7 @@ def fill_hessian(residual: Array, y: Int32, weight: Array, out: Array) -> None:
             out[i, c] = expected * (1.0 - expected / whole)
 
 
-@kernel
+@kernel(interpretable=True)
 def score_test(
     codes: UInt8,
     widths: Int32,

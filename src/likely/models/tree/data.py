@@ -227,7 +227,7 @@ def quantile_edges(numbers: Array, most_bins: int = MOST_BINS) -> Array:
     return equal_frequency_edges(numbers, most_bins)
 
 
-@kernel
+@kernel(interpretable=True)
 def bin_numbers(numbers: Array, edges: Array) -> UInt8:
     """The bin of every number: how many edges are not above it; a gap is 255.
 

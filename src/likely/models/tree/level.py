@@ -293,7 +293,7 @@ class LevelPartition:
         return Level(rows, labels, weights, starts, counts, counts.sum(axis=1), used[open_]), moves
 
 
-@kernel
+@kernel(interpretable=True)
 def count_children(
     chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
     labels: Int32, weights: Array | None, base: int, counts: Array, gaps: Array,
@@ -316,7 +316,7 @@ def count_children(
     return n_gaps
 
 
-@kernel
+@kernel(interpretable=True)
 def count_cases(
     chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
     n_children: Int32, child_places: Int64, base: int, sizes: Int64,
@@ -335,7 +335,7 @@ def count_cases(
                     sizes[child_places[child] - base] += 1
 
 
-@kernel
+@kernel(interpretable=True)
 def distribute(
     chunk: Chunk, starts: Int64, branches: Int32, first_child: Int64,
     n_children: Int32, child_places: Int64, base: int, at: Int64, old_rows: Int32, old_labels: Int32, sources: Int32,
@@ -365,7 +365,7 @@ def distribute(
                     at[place - base] = to + 1
 
 
-@kernel
+@kernel(interpretable=True)
 def link_copies(sources: Int32, places: Int64, targets: Int64, copies: Int64) -> None:
     """Lead from every case to its first copy, and from copy to copy."""
     for k in range(len(sources) - 1, -1, -1):
@@ -373,7 +373,7 @@ def link_copies(sources: Int32, places: Int64, targets: Int64, copies: Int64) ->
         targets[sources[k]] = places[k]
 
 
-@kernel
+@kernel(interpretable=True)
 def rearrange(codes: AnyArray, sources: Int32, out: AnyArray) -> None:
     """Codes in another order: several times as fast as by NumPy, which widens the places first."""
     for i in range(len(sources)):

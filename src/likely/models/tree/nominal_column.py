@@ -316,7 +316,7 @@ def number_branches(mode: int, n: int, values: Int32, groups: Int32, numbers: In
     return found
 
 
-@kernel
+@kernel(interpretable=True)
 def search_values(
     codes: Int32, starts: Int64, labels: Int32, weights: Array, n_values: int, n_classes: int, nodes: Int64,
     mode: int, measure: int, logs: Array | None, min_cases: float, found: Array, maps: Int32, n_branches: Int32,
@@ -333,7 +333,7 @@ def search_values(
             n_branches[k] = number_branches(mode, n, values, groups, numbers, maps[k])
 
 
-@kernel
+@kernel(interpretable=True)
 def branch_by_value(codes: Int32, starts: Int64, nodes: Int64, maps: Int32, branches: Int32) -> None:
     """The branch of every case in the nodes that test this column, −1 where its value leads nowhere."""
     for k, node in enumerate(nodes):
@@ -341,7 +341,7 @@ def branch_by_value(codes: Int32, starts: Int64, nodes: Int64, maps: Int32, bran
             branches[i] = maps[k, codes[i]] if codes[i] >= 0 else -1
 
 
-@kernel
+@kernel(interpretable=True)
 def search_surrogate_values(
     codes: Int32, starts: Int64, branches: Int32, weights: Array | None, n_values: int, n_branches: Int32,
     majority: Int32, nodes: Int64, gains: Array, maps: Int32,

@@ -170,7 +170,7 @@ def surrogate_cuts(
     return gains, sides, ranks
 
 
-@kernel
+@kernel(interpretable=True)
 def score_thresholds(
     order: Int64, starts: Int64, labels: Int32, weights: Array | None, tally: AnyArray, sizes: Array, measure: int,
     logs: Array | None, least: float, scores: Array, sides: Array, places: Int64,
@@ -251,7 +251,7 @@ def count_bins(
     return n_held
 
 
-@kernel
+@kernel(interpretable=True)
 def score_edges(
     codes: UInt8, starts: Int64, labels: Int32, weights: Array | None, table: AnyArray, tally: AnyArray, counts: Array,
     sizes: Array, measure: int, logs: Array | None, least: float, scores: Array, sides: Array, edges: Int64,
@@ -288,7 +288,7 @@ def score_edges(
         scores[node], sides[node, 1], edges[node] = best * n / sizes[node], n, edge
 
 
-@kernel
+@kernel(interpretable=True)
 def branch_by_place(order: Int64, starts: Int64, places: Int64, nodes: Int64, branches: Int32) -> None:
     """Cases before the cut go to branch 0, those after it to branch 1; gaps stay as they are."""
     for node in nodes:
@@ -296,7 +296,7 @@ def branch_by_place(order: Int64, starts: Int64, places: Int64, nodes: Int64, br
             branches[order[i] & LOWER] = 0 if i < places[node] else 1
 
 
-@kernel
+@kernel(interpretable=True)
 def branch_by_bin(codes: UInt8, starts: Int64, edges: Int64, nodes: Int64, branches: Int32) -> None:
     """Cases at or below the last bin of the left side go to branch 0, others to branch 1; gaps stay as they are."""
     for node in nodes:
@@ -304,7 +304,7 @@ def branch_by_bin(codes: UInt8, starts: Int64, edges: Int64, nodes: Int64, branc
             branches[i] = -1 if codes[i] == GAP_BIN else 0 if codes[i] <= edges[node] else 1
 
 
-@kernel
+@kernel(interpretable=True)
 def sort_bins(codes: UInt8, starts: Int64, order: Int64, new_starts: Int64) -> None:
     """The order that a sorted column has, with bins for ranks."""
     heads, at = np.empty(GAP_BIN + 1, dtype=np.int64), 0
@@ -323,7 +323,7 @@ def sort_bins(codes: UInt8, starts: Int64, order: Int64, new_starts: Int64) -> N
                 heads[codes[i]] += 1
 
 
-@kernel
+@kernel(interpretable=True)
 def score_surrogate_cuts(
     order: Int64, starts: Int64, branches: Int32, weights: Array | None, n_branches: Int32, majority: Int32,
     gains: Array, sides: Int32, ranks: Int64,
@@ -361,7 +361,7 @@ def score_surrogate_cuts(
         gains[node] = best
 
 
-@kernel
+@kernel(interpretable=True)
 def move_order(order: Int64, targets: Int64, copies: Int64 | None, at: Int64, out: Int64) -> None:
     """The order of the next level: the cases of each node stay in their order, copies included.
 

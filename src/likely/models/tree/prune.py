@@ -277,7 +277,7 @@ def _ends(tree: Tree, links: WeakestLinks, alpha: float) -> Flags:
     return np.asarray(tree.is_leaf | (links.node_alphas <= alpha * (1.0 + SLACK) + ROUNDING))
 
 
-@kernel
+@kernel(interpretable=True)
 def _prune_weakest_links(errors: Array, parent: Int32, ends: Flags, node_alphas: Array) -> Array:
     """Let the weakest nodes become leaves, again and again; the price of each round."""
     n = len(parent)

@@ -12,6 +12,7 @@ and with fractions elsewhere; and without any logarithm (`logs` is None) for mea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def xlogx(x: float, logs: Array | None) -> float:
     """Look up x log₂ x, or compute it for a fraction; 0 for a measure that needs no logarithms."""
     if logs is None or x <= ZERO_WEIGHT:
         return 0.0
-    return float(logs[int(x)]) if x == int(x) and x < len(logs) else float(x * np.log2(x))
+    return float(logs[int(x)]) if x == int(x) and x < len(logs) else float(x * math.log2(x))
 
 
 @compiled_as(xlogx, inline="always", strict=False)
@@ -75,7 +76,7 @@ def _compiled_xlogx(x: types.Type, logs: types.Type) -> Callable[..., float]:
         k = int(x)
         if k == x and k < len(logs):
             return float(logs[k])
-        return float(x * np.log2(x))
+        return float(x * math.log2(x))
 
     return of_fraction
 
@@ -143,7 +144,7 @@ def binary_split_value(
     return split_value(measure, n, log_n, whole, cells, sizes, logs)
 
 
-@kernel
+@kernel(interpretable=True)
 def choose_columns(values: Array, winners: Index) -> None:
     """The best line of columns × nodes for each node, the first of equals; winners stay where nothing is above zero."""
     for node in range(len(winners)):

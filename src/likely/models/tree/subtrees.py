@@ -32,7 +32,7 @@ def replace_costly_subtrees(tree: Tree, leaf_costs: Array, split_costs: Array | 
     return with_leaves_at(tree, ends)
 
 
-@kernel
+@kernel(interpretable=True)
 def _replace_from_below(
     first_child: Int32, n_children: Int32, leaf_costs: Array, own: Array, costs: Array, ends: Flags
 ) -> None:
@@ -56,7 +56,7 @@ def with_leaves_at(tree: Tree, ends: Flags) -> Tree:
     return reindexed(tree, np.flatnonzero(kept), ends)
 
 
-@kernel
+@kernel(interpretable=True)
 def reachable(parent: Int32, ends: Flags) -> Flags:
     """The nodes that are left when these are leaves."""
     kept = np.ones(len(parent), dtype=np.bool_)
