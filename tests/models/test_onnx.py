@@ -46,9 +46,17 @@ def feeds(clf: Classifier, rows: object, dtype: type = np.float64) -> dict[str, 
     return given
 
 
+def node_names(graph: onnx.GraphProto) -> list[str]:
+    """Of all nodes, those within loops included: onnxruntime 1.20 refuses some graphs whose nodes have none."""
+    bodies = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+    return [node.name for node in graph.node] + [name for body in bodies for name in node_names(body)]
+
+
 def run(clf: Classifier, rows: object, precision: str = "double") -> tuple[np.ndarray, np.ndarray]:
     model = clf.to_onnx(precision)  # type: ignore[arg-type]
     onnx.checker.check_model(model, full_check=True)
+    names = node_names(model.graph)
+    assert all(names) and len(set(names)) == len(names)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     given = feeds(clf, rows, np.float64 if precision == "double" else np.float32)
     label, shares = session.run(None, given)

@@ -182,7 +182,7 @@ class OnnxGraph:
             list(inner._constants.values()),
         )
         names = [self._name() for _ in states]
-        self._nodes.append(helper.make_node("Loop", [times, "", *states], names, body=body))
+        self._nodes.append(helper.make_node("Loop", [times, "", *states], names, name=names[0], body=body))
         return names
 
     # The whole.
@@ -199,7 +199,7 @@ class OnnxGraph:
             if dtype == np.float64 and self._precision == "float":
                 found = self.apply("Cast", tensor, attributes={"to": int(kind.FLOAT)})
                 dtype = np.dtype(np.float32)
-            self._nodes.append(helper.make_node("Identity", [found], [name]))
+            self._nodes.append(helper.make_node("Identity", [found], [name], name=name))
             results.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape))
         graph = helper.make_graph(self._nodes, "likely", inputs, results, list(self._constants.values()))
         sets = [helper.make_opsetid("", OPERATOR_SET), helper.make_opsetid(CATEGORIES, CATEGORY_OPERATORS)]
@@ -211,7 +211,8 @@ class OnnxGraph:
         self, operator: str, inputs: Sequence[Tensor], attributes: Mapping[str, object], domain: str = ""
     ) -> Tensor:
         name = self._name()
-        node = self._onnx.helper.make_node(operator, list(inputs), [name], domain=domain)
+        # Nodes without a name are called alike by some optimisers of onnxruntime, which then refuse the graph.
+        node = self._onnx.helper.make_node(operator, list(inputs), [name], name=name, domain=domain)
         node.attribute.extend(self._onnx.helper.make_attribute(key, value) for key, value in attributes.items())
         self._nodes.append(node)
         return name
