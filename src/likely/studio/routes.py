@@ -14,7 +14,7 @@ from likely.serve.routes import answered, body_of, query
 from likely.serve.service import Service
 from likely.studio.jobs import Jobs, Task
 from likely.studio.page import policy
-from likely.studio.reading import Reading
+from likely.studio.read_settings import ReadSettings
 from likely.studio.workbench import Workbench
 
 MOST_CELLS = 20_000
@@ -88,7 +88,7 @@ class StudioRoutes:
         if not content:
             raise HTTPRefusal(422, "The file is empty.", code="empty")
         try:
-            reading = msgspec.json.decode(query(request).get("reading", "{}").encode(), type=Reading)
+            reading = msgspec.json.decode(query(request).get("reading", "{}").encode(), type=ReadSettings)
         except msgspec.DecodeError:
             raise HTTPRefusal(422, 'Say how to read it as reading={"delimiter": ";"}.') from None
         most = self.service.options.limits.columns

@@ -28,7 +28,7 @@ from likely.studio.jobs import Job, coded
 from likely.studio.material import Material, first_rows, judged, learning_curve
 from likely.studio.page import page
 from likely.studio.payload import plain_value
-from likely.studio.reading import Reading
+from likely.studio.read_settings import ReadSettings
 from likely.table.infer import KINDS
 from likely.table.schema import Schema
 
@@ -38,7 +38,7 @@ LONGEST_NAME = 200
 LEARNED, READ, JUDGED = 0.6, 0.2, 0.95
 """Share of the work of training that is learning, share of that which is reading, and where judging ends."""
 
-AS_IT_IS = Reading()
+AS_IT_IS = ReadSettings()
 
 
 class Workbench:
@@ -48,7 +48,7 @@ class Workbench:
         self._folder = TemporaryDirectory(prefix="likely-studio-")
         self._lock = threading.Lock()
         self._material, self._rows, self._page = material, rows, ""
-        self._table: tuple[str, Path, Reading] | None = None
+        self._table: tuple[str, Path, ReadSettings] | None = None
         self._n_dropped, self._in_use = 0, Counter[Path]()
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Workbench:
     # A table that was dropped.
 
     def take_table(
-        self, name: str, content: bytes, most_columns: int, reading: Reading = AS_IT_IS
+        self, name: str, content: bytes, most_columns: int, reading: ReadSettings = AS_IT_IS
     ) -> dict[str, object]:
         """Keep a table, and say what its columns are taken for, and why."""
         plain = Path(name.replace("\\", "/")).name[:LONGEST_NAME] or "table.csv"
@@ -112,7 +112,7 @@ class Workbench:
         }  # fmt: skip
 
     @contextmanager
-    def _used(self, path: Path | None = None) -> Iterator[tuple[str, Path, Reading]]:
+    def _used(self, path: Path | None = None) -> Iterator[tuple[str, Path, ReadSettings]]:
         """A file that was dropped, the table that was taken last unless one is named; it stays while it is used.
 
         No file is ever written anew: it may be mapped into memory elsewhere.

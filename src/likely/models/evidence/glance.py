@@ -10,7 +10,7 @@ from likely.explain.rank import held_out_bits
 from likely.models.evidence.codec import read_learned
 from likely.models.evidence.predictor import AdditivePredictor, text_scorers
 from likely.models.evidence.prepare import binned_summary
-from likely.models.evidence.telling import telling_lines
+from likely.models.evidence.telling_values import telling_lines
 from likely.models.overview import LearnedOverview, shares_by_name, usual_title
 from likely.scorer import Model, class_prior
 

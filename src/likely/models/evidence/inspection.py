@@ -22,7 +22,7 @@ from likely.models.evidence.explain import SEPARATOR, term_table
 from likely.models.evidence.explain import table_of as frame_of_table
 from likely.models.evidence.predictor import AdditivePredictor, class_scores
 from likely.models.evidence.prepare import code_counts
-from likely.models.evidence.telling import TELLING, cell_name, grouped, telling_lines
+from likely.models.evidence.telling_values import TELLING, cell_name, grouped, telling_lines
 from likely.models.prediction import known_cells, unseen_cells, with_empty_columns
 from likely.numerics import log_of
 from likely.render.nomogram import Scale

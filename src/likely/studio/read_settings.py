@@ -10,7 +10,7 @@ import msgspec
 from likely.io.file_table import FileTable, open_table
 
 
-class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ReadSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a page may say of a file: options of `open_table`, and none that names a file to write."""
 
     encoding: str | None = None
