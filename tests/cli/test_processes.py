@@ -132,11 +132,13 @@ def test_predictions_on_a_terminal_are_a_table_of_the_first_rows(folder: Path, q
     assert len(shell("likely predict long.likely long.csv", folder, quick).stdout.splitlines()) == 31
     names = [f"{'the same beginning ' * 2}{k}" for k in range(2)]
     (folder / "names.csv").write_text(
-        f"{','.join(names)},y\n" + "".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(9))
+        f"{','.join(names)},y\n" + "".join(f"{k / 1e9},{k % 3},{'ab'[k % 2]}\n" for k in range(9))
     )
     shell("likely train names.csv -t y --model naive", folder, quick)
     seen = on_a_terminal(["predict", "names.likely", "names.csv"], folder)
     assert seen.count("the same beginning the …") == 2, "columns stay two where their names are cut to the same"
+    shell("likely convert names.csv -o names.parquet", folder, quick)
+    assert "8e-09" in on_a_terminal(["predict", "names.likely", "names.parquet"], folder), "a small number is no zero"
 
 
 def test_messages_are_folded_between_words_on_a_terminal(folder: Path, quick: dict[str, str]) -> None:

@@ -27,7 +27,7 @@ from likely.progress import row_bar
 
 SHOWN_ROWS, MOST_SHARES, WIDEST = 20, 4, 24
 """On a terminal: rows, columns of probabilities, and characters of a cell."""
-NUMBER = re.compile(r"-?[\d.,]*")
+NUMBER = re.compile(r"-?[\d.,]*(e[+-]\d+)?|nan|-?inf")
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,8 @@ def predict(
 
 def _show(first: pa.Table, names: Sequence[str], output: OutputOptions) -> None:
     """The first rows for a person: what was added to them, and as many of their own columns as there is room for."""
-    cells = {name: [_written(cell) for cell in found] for name, found in first.slice(0, SHOWN_ROWS).to_pydict().items()}
+    told = first.slice(0, SHOWN_ROWS).to_pydict()
+    cells = {name: [_written(cell, ".6g" if name in names else ".4f") for cell in told[name]] for name in told}
     shares = [name for name in cells if name.startswith("P(") and name not in names]
     if len(shares) > MOST_SHARES:
         cells["P(prediction)"] = [max(line) for line in zip(*(cells.pop(name) for name in shares), strict=True)]
@@ -120,8 +121,8 @@ def _show(first: pa.Table, names: Sequence[str], output: OutputOptions) -> None:
         output.say(f"{rows}{less}; -o FILE writes everything.")
 
 
-def _written(cell: object) -> str:
-    return "" if cell is None else f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+def _written(cell: object, digits: str) -> str:
+    return "" if cell is None else format(cell, digits) if isinstance(cell, float) else str(cell)
 
 
 def _cropped(text: str) -> str:

@@ -17,8 +17,10 @@ from likely.table.infer import SAMPLE
 from likely.table.table import Numbered, unique_names
 
 MOST_LABELS = 1 << 12
-LABEL_COUNTERS = 1 << 13
 """Whole numbers as labels are looked up in a table where they lie so close together; else they are sorted."""
+
+LABEL_COUNTERS = 1 << 13
+"""Counters of labels in the shared memory of a block, copies included."""
 
 NO_GAPS = "Input X contains NaN: this classifier has no use for missing values."
 
