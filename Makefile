@@ -40,8 +40,9 @@ torture: $(VENV)/.dev ## Run everything with bounds checks in the kernels, and d
 	@LIKELY_TORTURE=full NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)/checked-kernels" \
 	    $(BIN)/python -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal $(ARGS)
 
+# Networks learn the same from the same seed only if sums on the GPU have an order.
 test-gpu: ## Run the tests of the GPU engine and of networks on a GPU, with the Python that has CuPy (GPU_PYTHON=python3)
-	@LIKELY_GPU=1 XLA_PYTHON_CLIENT_PREALLOCATE=false PYTHONPATH=src $(GPU_PYTHON) -m pytest -q -p no:cacheprovider tests/engines/gpu tests/models/evidence/test_on_device.py tests/models/convnet $(ARGS)
+	@LIKELY_GPU=1 XLA_PYTHON_CLIENT_PREALLOCATE=false XLA_FLAGS=--xla_gpu_deterministic_ops=true PYTHONPATH=src $(GPU_PYTHON) -m pytest -q -p no:cacheprovider tests/engines/gpu tests/models/evidence/test_on_device.py tests/models/convnet $(ARGS)
 
 mutants: $(VENV)/.dev ## Change the pure modules, one small thing at a time, and count what the tests notice
 	@$(BIN)/python tools/mutants.py $(ARGS)

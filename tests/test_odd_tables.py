@@ -85,7 +85,7 @@ COLUMNS: dict[str, Any] = {
     "decimals": objects(decimal.Decimal("1.1"), decimal.Decimal("NaN"), decimal.Decimal("1e400")),
     "huge integers": objects(10**400, 1, -(10**400)),
     "dates": np.datetime64("2020-01-01") + np.arange(N),
-    "dates with gaps": np.where(np.arange(N) % 3 == 0, np.datetime64("NaT"), np.datetime64("2020-01-01", "D")),
+    "dates with gaps": np.where(np.arange(N) % 3 == 0, np.datetime64("NaT", "D"), np.datetime64("2020-01-01", "D")),
     "dates far away": np.where(np.arange(N) % 2, np.datetime64("9999-12-31", "D"), np.datetime64("0001-01-01", "D")),
     "days of Python": objects(datetime.date(2020, 1, 1), datetime.date(1, 1, 1)),
     "time zones": objects(datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)),

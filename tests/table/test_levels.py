@@ -62,7 +62,7 @@ def test_a_plain_mapping_will_do() -> None:
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN"),
-                                 Decimal("sNaN"), np.datetime64("NaT"), np.timedelta64("NaT")])  # fmt: skip
+                                 Decimal("sNaN"), np.datetime64("NaT", "s"), np.timedelta64("NaT", "s")])  # fmt: skip
 def test_gaps(gap: Any) -> None:
     assert is_gap(gap)
     assert plain(gap) is None

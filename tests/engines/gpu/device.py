@@ -53,7 +53,12 @@ class RealGPU:
     def put(self, array: AnyArray) -> Any:
         import cupy
 
-        return cupy.asarray(array)
+        if array.flags.forc or min(array.strides) < 0:
+            return cupy.asarray(array)
+        reach = sum(step * (n - 1) for step, n in zip(array.strides, array.shape, strict=True)) + array.itemsize
+        there = cupy.ndarray(array.shape, array.dtype, cupy.cuda.alloc(reach), strides=array.strides)
+        there[...] = cupy.asarray(np.ascontiguousarray(array))
+        return there
 
     def put_sparse(self, rows: scipy.sparse.csr_array) -> Any:
         import cupyx.scipy.sparse

@@ -45,6 +45,12 @@ INSTANCES: dict[str, list[tuple[str, ...]]] = {
     "sum_sparse_rows": each_once(CELLS, ("int", "long long"), CODES),
     "add_bells": list(product(CELLS, CLASSES, FINISHED[1:], ("2",))),
     "add_lines": each_once(VALUES, CLASSES, FINISHED),
+    "add_held_lines": [
+        (*some, *more)
+        for some, more in zip(
+            each_once(VALUES, CLASSES, FINISHED), each_once(("8", "16", "128"), ("2", "1", "4")), strict=False
+        )
+    ],
     "add_code_tables": each_once(CLASSES, FINISHED),
     "add_code_trees": each_once(CLASSES, FINISHED),
     "add_sparse_counts": each_once(CELLS, ("int", "long long"), CLASSES, FINISHED),

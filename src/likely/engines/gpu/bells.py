@@ -10,6 +10,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.engines.gpu.counts import refuse_infinite
 from likely.engines.gpu.device import C_TYPES, Device, DeviceArray, address
+from likely.engines.gpu.held import held_rows, lies_side_by_side
 from likely.engines.gpu.scores import MOST_CLASSES, Finish, Scoring, Step
 from likely.engines.gpu.table import NO_GAPS
 from likely.errors import DataError
@@ -89,25 +90,20 @@ def _some_bells(
 ) -> DeviceArray:
     """Bell curves of some columns. Rows that do not lie side by side are laid so, a few at a time."""
     here, n_columns, size = scoring.device, cells.shape[1], _cell_bytes(cells)
-    xp, threads, row_bytes = here.xp, here.threads // 2, n_columns * size
+    xp, threads = here.xp, here.threads // 2
     dtype = np.dtype(np.float32 if size == 4 else np.float64)
-    at_once = next(n for n in (16, 8, 4) if row_bytes % n == 0)
-    pitch = (row_bytes // at_once | 1) * at_once // size
-    lies_well = str(cells.dtype) == dtype.name and cells.strides[1] == size and cells.strides[0] >= row_bytes
+    lies_well = str(cells.dtype) == dtype.name and lies_side_by_side(cells)
     row_step = cells.strides[0] // size if lies_well else n_columns
-    begin = address(cells) if lies_well else 0
-    unit = next(n for n in (16, 8, 4) if all(k % n == 0 for k in (begin, row_step * size, row_bytes, pitch * size)))
-    if pitch == row_step == n_columns and begin % 16 == 0:
-        unit = 0  # many rows are copied as one
+    held = held_rows(n_columns, size, row_step, address(cells) if lies_well else 0)
 
     def rows(block: slice) -> Sequence[object]:
         some = cells[block] if lies_well else xp.ascontiguousarray(cells[block], dtype=dtype)
         return some, np.int64(row_step), np.int64(block.stop - block.start), np.int32(n_columns)
 
     told = [xp.asarray(np.ascontiguousarray(part)) for part in (bells, np.vstack([heights, heights.sum(axis=0)]))]
-    room = 16 * n_columns * min(scoring.n_classes, MOST_CLASSES) + ROWS_OF_THREAD * threads * pitch * size
+    room = 16 * n_columns * min(scoring.n_classes, MOST_CLASSES) + ROWS_OF_THREAD * threads * held.pitch * size
     return scoring.add(
-        "add_bells", (C_TYPES[dtype.name],), rows, told, finish, last_types=(str(at_once // size),),
+        "add_bells", (C_TYPES[dtype.name],), rows, told, finish, last_types=(str(held.at_once),),
         blocks=here.n_blocks, threads=threads, shared=room, size=0 if lies_well else COPIED_ROWS,
-        tail=(np.int32(pitch), np.int32(unit), odd),
+        tail=(np.int32(held.pitch), np.int32(held.unit), odd),
     )  # fmt: skip

@@ -9,8 +9,9 @@ import numpy as np
 from likely.arrays import AnyArray, Array, Index, Int32, Int64, UInt8
 from likely.engines.gpu.counts import refuse_infinite
 from likely.engines.gpu.device import DeviceArray
+from likely.engines.gpu.lines import places_of_values
 from likely.engines.gpu.scores import Finish, Scoring, Step
-from likely.engines.gpu.steps import GEMM_CELLS, places_of_values
+from likely.engines.gpu.steps import GEMM_CELLS
 from likely.engines.gpu.table import DeviceTable
 
 

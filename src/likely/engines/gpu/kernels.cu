@@ -34,8 +34,8 @@ __device__ inline void copy_bytes(void* to, const void* from, int bytes) {
     }
 }
 
-// Lines of some bytes by all threads of a block, a warp a line, in units of 4, 8 or 16 bytes between places that are
-// multiples of them. Steps from line to line are in cells.
+// Lines of some bytes by all threads of a block, a warp a line, in units of 1 to 16 bytes between places that are
+// multiples of them; units below 4 are copied at once. Steps from line to line are in cells.
 template <typename T>
 __device__ inline void copy_lines(T* to, const T* from, int lines, int bytes, int pitch, Int step, int unit) {
     const int lanes = blockDim.x < 32 ? blockDim.x : 32;
@@ -45,7 +45,8 @@ __device__ inline void copy_lines(T* to, const T* from, int lines, int bytes, in
         for (int k = unit * (threadIdx.x % lanes); k < bytes; k += unit * lanes) {
             if (unit == 16) copy_later<16>(own_to + k, own_from + k, 16);
             else if (unit == 8) copy_later<8>(own_to + k, own_from + k, 8);
-            else copy_later<4>(own_to + k, own_from + k, 4);
+            else if (unit == 4) copy_later<4>(own_to + k, own_from + k, 4);
+            else for (int b = 0; b < unit; ++b) own_to[k + b] = own_from[k + b];
         }
     }
 }
@@ -789,6 +790,78 @@ __global__ void add_lines(
             for (int c = 0; c < K; ++c) if (c < n) sum[c] += line[c];
         }
         write_scores<K, P>(joint, out, row, n_classes, first, sum, prior, finish);
+    }
+}
+
+// The same for rows side by side and tables that shared memory has room for. All columns have L lines, from the value
+// `least` on; the last is that of any other value. `lines` is columns × classes × L, so that the lines of a class lie in
+// banks of their own. Rows come as in `add_bells`, one for each thread, which reads N cells at once; what is finished
+// leaves through shared memory, in one go.
+template <typename T, int K, typename P, int L, int N>
+__global__ void add_held_lines(
+    const T* x, Int row_step, Int n_rows, int n_columns, int n_classes, int first, const double* lines,
+    const double* start, const double* prior, double* joint, P* out, int fresh, int finish, Int least, int pitch, int unit
+) {
+    extern __shared__ double shared[];
+    const int threads = blockDim.x, t = threadIdx.x;
+    double* table = shared;
+    T* cells = (T*)(table + n_columns * K * L);
+    P* told = (P*)((char*)cells + (threads * pitch * (int)sizeof(T) + 15) / 16 * 16);
+    const int n = n_classes - first < K ? n_classes - first : K;
+    for (int k = t; k < n_columns * K * L; k += threads) {
+        const int c = k / L % K;
+        table[k] = c < n ? lines[((Int)(k / L / K) * n_classes + first + c) * L + k % L] : 0.0;
+    }
+    auto bring = [&](Int block) {
+        const Int base = block * threads;
+        const int here = (int)(n_rows - base < threads ? n_rows - base : threads);
+        if (!unit) copy_bytes(cells, x + base * row_step, here * pitch * (int)sizeof(T));
+        else copy_lines(cells, x + base * row_step, here, n_columns * (int)sizeof(T), pitch, row_step, unit);
+        end_copies();
+    };
+    const Int n_blocks = (n_rows + threads - 1) / threads;
+    if (blockIdx.x < n_blocks) bring(blockIdx.x);
+    for (Int block = blockIdx.x; block < n_blocks; block += gridDim.x) {
+        const Int row = block * threads + t;
+        double sum[K];
+#pragma unroll
+        for (int c = 0; c < K; ++c) {
+            sum[c] = 0.0;
+            if (c < n && row < n_rows) sum[c] = fresh ? start[first + c] : joint[row * n_classes + first + c];
+        }
+        await_copies<0>();
+        __syncthreads();
+        const T* own = cells + t * pitch;
+        const double* column = table;
+        for (int j = 0; j < n_columns; j += N) {
+            const Run<T, N> some = *(const Run<T, N>*)(own + j);
+#pragma unroll
+            for (int k = 0; k < N; ++k, column += K * L) {
+                int at;
+                if (sizeof(T) < 4) {
+                    const unsigned int far = (unsigned int)((int)some.cell[k] - (int)least);
+                    at = far < L - 1 ? (int)far : L - 1;
+                } else {
+                    const unsigned long long far = (unsigned long long)(Int)some.cell[k] - (unsigned long long)least;
+                    at = far < L - 1 ? (int)far : L - 1;
+                }
+                const double* line = column + at;
+#pragma unroll
+                for (int c = 0; c < K; ++c) sum[c] += line[c * L];
+            }
+        }
+        if (finish) {
+            if (row < n_rows) write_scores<K, P>(joint, told, t, n_classes, first, sum, prior, finish);
+            __syncthreads();
+            const int of_row = finish == 3 ? 1 : n_classes;
+            const Int base = block * threads;
+            const int here = (int)(n_rows - base < threads ? n_rows - base : threads);
+            for (int k = t; k < here * of_row; k += threads) out[base * of_row + k] = told[k];
+        } else if (row < n_rows) {
+            write_scores<K, P>(joint, out, row, n_classes, first, sum, prior, finish);
+        }
+        __syncthreads();
+        if (block + gridDim.x < n_blocks) bring(block + gridDim.x);
     }
 }
 
