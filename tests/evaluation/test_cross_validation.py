@@ -232,6 +232,18 @@ def test_groups_are_held_out_together(clf: Any) -> None:
     assert "in whole groups" in report.how
 
 
+def test_groups_are_of_any_kind_but_not_missing() -> None:
+    clf, size = likely.BayesClassifier(), 10
+    names = np.repeat([f"site {k:02}" for k in range(15)], size)
+    by_name = likely.evaluate(clf, IRIS, SPECIES, cv=5, groups=names).predictions.fold
+    for groups in (np.repeat(np.arange(15) + 0.5, size), pd.Categorical(names), [(name, 1) for name in names]):
+        np.testing.assert_array_equal(
+            likely.evaluate(clf, IRIS, SPECIES, cv=5, groups=groups).predictions.fold, by_name
+        )
+    with pytest.raises(likely.DataError, match="group of row 149 is missing"):
+        likely.evaluate(clf, IRIS, SPECIES, cv=5, groups=[*names[:-1], None])
+
+
 def test_repetitions_are_averaged_so_that_every_row_counts_once() -> None:
     report = likely.evaluate(BayesClassifier(), IRIS, SPECIES, cv=5, repeats=4)
     assert report.n_rows == 150

@@ -167,6 +167,11 @@ def encodings() -> Iterator[Case]:
         yield bad(f"{name} unsaid", content, "encoding=")
         yield good(f"{name} said", content, {"name": [word, word], "n": [1, 2]}, options={"encoding": name})
     yield bad("polish in cp1250", "name,n\nŁódź,1\nwłaś,2\n".encode("cp1250"), "encoding=")
+    yield bad(
+        "a picture",
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x05\xdc\xff\n\xfe" * 20,
+        "is no text: it holds zero bytes",
+    )
     yield bad("the wrong encoding said", text.encode("cp1252"), "no UTF-8", 2, options={"encoding": "utf-8"})
     late = "a,b\n" + "1,x\n" * 100_000 + "2,"
     yield bad(

@@ -183,3 +183,17 @@ def test_points_and_commas_side_by_side_are_odd_cells(tmp_path: Path) -> None:
     table = open_table(path)
     assert table.types["x"] == "text"
     assert any("2,75" in str(note) for note in table.notes)
+
+
+def test_a_header_may_be_longer_than_what_is_looked_at_first(tmp_path: Path) -> None:
+    names = [f"{'a long name ' * 900}{place}" for place in range(30)]
+    file = tmp_path / "wide.csv"
+    file.write_text(
+        "\n".join([",".join(names), *(",".join(f"{row + place}" for place in range(30)) for row in range(9))])
+    )
+    table = open_table(file)
+    assert list(table.names) == names
+    assert table.read().column(names[-1]).to_pylist() == list(range(29, 38))
+    single = tmp_path / "single.csv"
+    single.write_text("x" * 1_000_000 + ",y\n" + "1,a\n2,b\n" * 5)
+    assert open_table(single).read().column("y").to_pylist() == ["a", "b"] * 5

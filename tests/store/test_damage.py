@@ -63,6 +63,8 @@ def test_a_newer_format_is_named(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/null"])
 def test_devices_are_refused(place: str) -> None:
+    with pytest.raises(ModelFileError, match="no file has such a name"):
+        likely.load("model\0.likely")
     with pytest.raises(ModelFileError, match="regular"):
         likely.load(place)
 

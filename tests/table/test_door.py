@@ -215,6 +215,9 @@ def test_names() -> None:
         as_table(pa.table([[1], [2]], names=["a", "a"]))
     with pytest.raises(SchemaError, match="'1'"):
         as_table(pd.DataFrame([[1, 2]], columns=[1, "1"]))
+    with pytest.raises(SchemaError, match=r"'a\\ud800' is no Unicode"):
+        as_table({"a\ud800": [1, 2]})
+    assert tuple(as_table({"😀": [1]}).names) == ("😀",)
     assert tuple(as_table(pd.DataFrame([[1, 2]])).names) == ("0", "1")
     assert tuple(as_table(pd.DataFrame([[1, 2]], columns=["a", 7])).names) == ("a", "7")
     assert as_table({1: [5]}).numbers("1").tolist() == [5]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from likely.arrays import AnyArray, TableLike
-from likely.errors import Setting, SettingsError, listed
+from likely.errors import FileError, NoSuchFile, Setting, SettingsError, listed
 from likely.table import as_table, index_levels
 from likely.table.column import is_a
 from likely.table.levels import is_gap, plain
@@ -115,8 +115,7 @@ def from_frame(frame: TableLike, truth: Axis | None = None) -> Costs:
 
 def from_csv(path: str | Path, truth: Axis | None = None, separator: str = ",") -> Costs:
     """A text file with labels in the first line and first column; its first cell may tell where the truth stands."""
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        lines = [line for line in csv.reader(file, delimiter=separator) if any(cell.strip() for cell in line)]
+    lines = _lines_of(path, separator)
     if len(lines) < 2 or len(lines[0]) < 2:
         raise SettingsError(f"{path} holds no table of costs: labels belong in its first line and first column.")
     for number, line in enumerate(lines[1:], 2):
@@ -125,6 +124,20 @@ def from_csv(path: str | Path, truth: Axis | None = None, separator: str = ",") 
     columns = [cell.strip() for cell in lines[0][1:]]
     labels, cells = [line[0].strip() for line in lines[1:]], [line[1:] for line in lines[1:]]
     return _turned(labels, columns, cells, truth, str(path), lines[0][0].strip())
+
+
+def _lines_of(path: str | Path, separator: str) -> list[list[str]]:
+    """The cells of all lines that are not empty."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            return [line for line in csv.reader(file, delimiter=separator) if any(cell.strip() for cell in line)]
+    except FileNotFoundError as error:
+        raise NoSuchFile(f"There is no table of costs at {path}.") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path} is no text in UTF-8: save the table of costs as UTF-8.") from error
+    except (OSError, csv.Error, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise FileError(f"{str(path)!r} cannot be read as a table of costs ({why}).") from error
 
 
 def from_lines(decisions: Sequence[Hashable], truths: Sequence[Hashable], cells: Sequence[Sequence[object]]) -> Costs:

@@ -29,8 +29,9 @@ from likely.evaluation.splits import Split, SplitLike, is_split, prequential, re
 from likely.numerics import MOST_PLACES, is_between
 from likely.parallel import n_threads, run
 from likely.progress import Shown, StepBar
-from likely.table import Labels, RowsLike, Weights, as_table, encode_labels, merge_classes
+from likely.table import Labels, RowsLike, Weights, as_table, index_levels, merge_classes
 from likely.table.labels import row_weights
+from likely.table.levels import in_order
 
 HoldOut: TypeAlias = int | float | Literal["loo", "prequential"] | tuple[RowsLike, ColumnLike] | SplitLike | None
 """How rows are held out: folds, one at a time, in their order, a share, a test set, splits, or none if fitted."""
@@ -159,10 +160,14 @@ class Experiment:
 def _group_codes(groups: ColumnLike | None, n_rows: int) -> Int32 | None:
     if groups is None:
         return None
-    codes = encode_labels(groups).codes
-    if len(codes) != n_rows:
-        raise DataError(f"There are {len(codes)} groups for {n_rows} rows: give one label per row.")
-    return codes
+    found = as_table({"groups": groups}).codes("groups")
+    if (found.codes < 0).any():
+        row = int(np.argmax(found.codes < 0))
+        raise DataError(f"The group of row {row} is missing: give every row one, its own if it belongs to none.")
+    if len(found.codes) != n_rows:
+        raise DataError(f"There are {len(found.codes)} groups for {n_rows} rows: give one label per row.")
+    sorted_places = index_levels(found.levels, in_order(found.levels)).astype(np.int32)
+    return np.asarray(sorted_places[found.codes], dtype=np.int32)
 
 
 # The ways to hold rows out: folds, one row at a time, a split, a test set, or none at all.

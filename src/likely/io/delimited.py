@@ -105,6 +105,8 @@ def first_odd(block: Block, name: str, layout: Layout) -> tuple[int, str] | None
 # The file itself.
 
 HEAD = 1 << 18
+MOST_HEAD = 1 << 26
+HEAD_LINES = 4
 SAMPLE_BLOCK = 1 << 20
 FEWEST_BYTES = 1 << 15
 HEADER_RECORDS = 200
@@ -141,9 +143,8 @@ class DelimitedFile(TableFile):
         self._probes = Probes.of(source, SAMPLE_BLOCK, n_files)
         self._head_end = 0
         encoding, note = self._encoding()
-        with closing(TextBytes(source, encoding)) as stream:
-            head = stream.read(HEAD)
-        dialect, self._width = sniff.sniff(head, len(head) < HEAD, options, encoding, source.name)
+        head, whole = _head_of(source, encoding)
+        dialect, self._width = sniff.sniff(head, whole, options, encoding, source.name)
         self.names, self.dialect, self._start, more = self._header(head, dialect)
         self.dialect = replace(self.dialect, decimal=options.decimal or self._decimal())
         self.notes = tuple(text for text in (note, more, *self._column_notes()) if text)
@@ -162,7 +163,7 @@ class DelimitedFile(TableFile):
         found = {name: sniff.infer_type(looked.column(name), name, self.dialect.decimal) for name in self.names}
         return found | {name: sniff.InferredType(kind) for name, kind in self._given.items() if name in found}
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, CellType]:
         return {name: found.type for name, found in self.inferred.items()}
 
@@ -254,6 +255,17 @@ class DelimitedFile(TableFile):
         head = self._head
         probes = self._probes.tables(self.layout, self._width, self._head_end)
         return pa.concat_tables([head, *probes]).combine_chunks()
+
+
+def _head_of(source: Source, encoding: str) -> tuple[bytes, bool]:
+    """The first lines of a file, and whether that is all of it; lines may be long."""
+    head, asked = b"", HEAD
+    with closing(TextBytes(source, encoding)) as stream:
+        while True:
+            head += stream.read(asked - len(head))
+            if len(head) < asked or asked >= MOST_HEAD or count_lines(head) >= HEAD_LINES:
+                return head, len(head) < asked
+            asked *= 2
 
 
 def _sure(before: bytes) -> bool:

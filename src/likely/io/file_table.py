@@ -172,8 +172,9 @@ class FileTable:
         for file in self.files:
             for name, what in file.late_changes().items():
                 found.setdefault(name, Message(file.source.name, ", ", what))
+        types = [file.types for file in self.files]
         for name in self.names:
-            kinds = [file.types[name] for file in self.files]
+            kinds = [of_file[name] for of_file in types]
             if kinds[0] in ("integer", "number") and "text" in kinds:
                 other = self.files[kinds.index("text")].source.name
                 found.setdefault(name, f"{other} holds text")

@@ -167,6 +167,9 @@ def find_encoding(head: bytes, probes: list[bytes], source: Source) -> tuple[str
     if all(_is_western(piece) for piece in pieces):
         supposed = " is not UTF-8 and is read as cp1252 (Windows, Western Europe)"
         return "cp1252", EncodingNote(name, supposed, Aside(": say "), Setting("encoding"), " if it is not")
+    if any(b"\0" in piece for piece in pieces):
+        what = " is no text: it holds zero bytes, as pictures, archives and programs do. Give a table, as CSV say."
+        raise FileError(About("no text"), name, what)
     where, others = AtLine(name, _bad_line(source)), f" (others: {', '.join(KNOWN[2:])}), or mend the line."
     why = ": these bytes are no UTF-8, and which encoding the file has cannot be told; name it, as in "
     raise FileError(About("unknown encoding"), where, why, Setting("encoding", "cp1251"), others)

@@ -172,7 +172,10 @@ def refusal(path: str | os.PathLike[str], error: LikelyError) -> ModelFileError:
 
 def _content(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a regular file; devices and pipes could go on for ever, so none is waited for."""
-    handle = os.open(path, os.O_RDONLY | BINARY | NO_WAITING)
+    try:
+        handle = os.open(path, os.O_RDONLY | BINARY | NO_WAITING)
+    except ValueError as error:  # a zero byte in its name
+        raise ModelFileError(f"no file has such a name ({error})") from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ModelFileError("it is no regular file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,7 +74,14 @@ def unique_names(names: Iterable[object]) -> tuple[str, ...]:
         double = [name for name, times in Counter(texts).items() if times > 1]
         why = f"Several columns are called {listed(double)}; give each column its own name."
         raise SchemaError(About("names twice", tuple(double[:SHOWN_NAMES])), why)
+    broken = next((name for name in texts if not name.isascii() and _BROKEN.search(name)), None)
+    if broken is not None:
+        raise SchemaError(f"The name of the column {broken!r} is no Unicode, and no file could hold it: rename it.")
     return texts
+
+
+_BROKEN = re.compile("[\ud800-\udfff]")
+"""Halves of a pair of code units, which do not stand alone in any text."""
 
 
 @dataclass(eq=False)
