@@ -117,6 +117,7 @@ export const GERMAN_SERVED = {
   "That is one cell": "Das ist eine Zelle",
   "The byte {0} is not UTF-8, unlike all before it. Choose an encoding, or mend the line.": "Das Byte {0} ist kein UTF-8, anders als alle davor. Bitte eine Kodierung wählen oder die Zeile berichtigen.",
   "The bytes are not UTF-8, and which encoding they have cannot be told. Choose one, or save the file as UTF-8.": "Die Bytes sind kein UTF-8, und welche Kodierung sie haben, ist nicht zu erkennen. Bitte eine wählen oder die Datei als UTF-8 speichern.",
+  "The file is no text: it holds zero bytes, as pictures and archives do.": "Die Datei ist kein Text: Sie enthält Nullbytes, wie Bilder und Archive.",
   "The bytes are not UTF-8.": "Die Bytes sind kein UTF-8.",
   "The bytes are not in the encoding {0}. Choose another one.": "Die Bytes haben nicht die Kodierung {0}. Bitte eine andere wählen.",
   "The cell in quotes from line {0} on holds whole lines, as if its quote was never closed.": "Die Zelle in Anführungszeichen ab Zeile {0} enthält ganze Zeilen, als wäre ihr Anführungszeichen nie geschlossen worden.",

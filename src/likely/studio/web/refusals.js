@@ -45,6 +45,7 @@ const WRONG = {
   unreadable: () => t("The file cannot be read: it is damaged, or of a kind that is not known here. Write it again."),
   "rows lack": (told, found) => t("The file says that it has {0} rows, but {1} were found: it is damaged.", whole(told), whole(found)),
   // Encodings.
+  "no text": () => t("The file is no text: it holds zero bytes, as pictures and archives do."),
   "unknown encoding": () => t("The bytes are not UTF-8, and which encoding they have cannot be told. Choose one, or save the file as UTF-8."),
   encoding: (name) => t("The bytes are not in the encoding {0}. Choose another one.", String(name).toUpperCase()),
   "late byte": (byte) => t("The byte {0} is not UTF-8, unlike all before it. Choose an encoding, or mend the line.", byte),
