@@ -66,7 +66,7 @@ def test_many_words_are_sorted_as_few_are() -> None:
     words = Words.of(found)
     assert len(words) > MANY_WORDS
     for n_jobs in (1, 3):
-        assert words.take(words.order(n_jobs)).to_list() == sorted(found, key=str.encode)
+        assert words.take(words.order(n_jobs), n_jobs).to_list() == sorted(found, key=str.encode)
 
 
 def test_words_of_many_threads_are_merged_as_those_of_one() -> None:

@@ -62,7 +62,7 @@ def join_words(tables: Sequence[Words], seed: np.uint64, n_jobs: int | None = No
         shift_places(order, ends[:, share], ends[:, share + 1], first_joint[share], places)
 
     run(shift, range(N_SHARES), threads)
-    joint = Words(arena, starts).take(np.concatenate(chosen))
+    joint = Words(arena, starts).take(np.concatenate(chosen), threads)
     return joint, [places[a:b] for a, b in pairwise(first_words.tolist())]
 
 

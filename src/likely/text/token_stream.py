@@ -71,7 +71,7 @@ class Stream:
         order = self.words.order(n_jobs)
         rank = np.empty(len(order), dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        return self.renamed(self.words.take(order), rank, n_jobs)
+        return self.renamed(self.words.take(order, n_jobs), rank, n_jobs)
 
     def among(self, words: Words) -> Stream:
         """With the given words only."""

@@ -39,6 +39,9 @@ FEW_PLACES = 1 << 8
 MANY_WORDS = 1 << 15
 """More are sorted by several threads, those of one first letter each."""
 
+TAKEN_WORDS = 1 << 13
+"""So many are taken at a time, by one thread."""
+
 
 class Words:
     """Distinct words in a fixed order; word `k` is the bytes from `starts[k]` to `starts[k + 1]` of `arena`.
@@ -113,7 +116,7 @@ class Words:
         found: Int32 = find_words(self._cells, self.arena, self.starts, process_seed(), other.arena, other.starts)
         return found
 
-    def take(self, numbers: AnyArray) -> Words:
+    def take(self, numbers: AnyArray, n_jobs: int | None = 1) -> Words:
         """Some words, in the order asked for."""
         if not len(numbers):
             return Words.of([])
@@ -125,7 +128,9 @@ class Words:
             )
         import pyarrow as pa
 
-        _, starts, arena = self._to_binary().take(pa.array(numbers)).buffers()
+        words, blocks = self._to_binary(), range(0, len(numbers), TAKEN_WORDS)
+        taken = run(lambda first: words.take(pa.array(numbers[first : first + TAKEN_WORDS])), blocks, n_jobs)
+        _, starts, arena = pa.concat_arrays(taken).buffers()
         places = np.frombuffer(starts, dtype=np.int64)[: len(numbers) + 1]
         return Words(np.frombuffer(arena or b"", dtype=np.uint8)[: places[-1]], places)
 
