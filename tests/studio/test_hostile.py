@@ -65,7 +65,7 @@ def test_names_of_columns_classes_and_values(show: Open, width: int) -> None:
     tab = show(clf, rows=table, report=report, name=SCRIPTS[0], data_name=SCRIPTS[2])
     tab.set_viewport_size({"width": width, "height": 800})
     walk(tab)
-    assert tab.evaluate("likely.model.columns.map((c) => c.name)") == [name.replace("\ud800", "?") for name in names]
+    assert tab.evaluate("likely.model.columns.map((c) => c.name)") == names
     for place in (1, 2, 40):
         tab.goto(f"{tab.url.split('#')[0]}#column/{place}")
         assert_tame(tab)

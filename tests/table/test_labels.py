@@ -257,7 +257,7 @@ def test_merging_signed_and_unsigned() -> None:
     merged, _, _ = merge_classes(np.array([2**63], dtype=np.uint64), np.array([-1]))
     assert merged.tolist() == [-1, 2**63]
     days = np.array(["2020-01-02"], dtype="M8[D]")
-    assert merge_classes(days, days - 1)[0].tolist() == [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]
+    assert merge_classes(days, days - np.timedelta64(1, "D"))[0].tolist() == [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]
 
 
 def test_a_target_that_is_no_column_is_named() -> None:
