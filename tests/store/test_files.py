@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from datetime import UTC, datetime
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,18 @@ from scipy import sparse
 
 from likely import BayesClassifier, Schema
 from likely.errors import LikelyError, ModelFileError
-from likely.store import Counted, Found, FoundLearned, Provenance, Saved, packed_learned, parsed, read, refusal
+from likely.store import (
+    Counted,
+    Found,
+    FoundLearned,
+    Provenance,
+    Saved,
+    files,
+    packed_learned,
+    parsed,
+    read,
+    refusal,
+)
 from likely.store.container import pack, unpack
 from likely.version import __version__
 
@@ -193,6 +206,15 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_windows_has_no_flag_for_not_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = files.__spec__
+    assert spec is not None and spec.loader is not None and files.NO_WAITING == os.O_NONBLOCK
+    monkeypatch.setattr(sys, "platform", "win32")
+    there: Any = module_from_spec(spec)
+    spec.loader.exec_module(there)
+    assert there.NO_WAITING == 0
 
 
 def test_a_refusal_names_the_file_and_ends_with_one_full_stop(tmp_path: Path) -> None:
