@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sklearn.dummy import DummyClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
@@ -155,14 +155,26 @@ def test_a_classifier_without_probabilities_cannot_weigh_a_loss() -> None:
         likely.evaluate(RidgeClassifier(), NUMBERS, Y, cv=4, loss=Loss.zero_one(["p", "q"]))
 
 
+class Contrary(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Says that the last class is the least probable one, and predicts it all the same."""
+
+    def fit(self, X: Any, y: Any) -> Contrary:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[-1])
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.tile([0.75, 0.25], (len(X), 1))
+
+
 def test_what_a_classifier_predicts_leads_over_its_shares_unless_a_loss_decides() -> None:
-    """A dummy that predicts by lot says the same shares of every row."""
-    clf = DummyClassifier(strategy="stratified", random_state=0)
-    plain = likely.evaluate(clf, NUMBERS, Y, cv=2)
-    assert set(plain.predictions.top.tolist()) == {0, 1}
-    prior = DummyClassifier(strategy="prior")
-    decided = likely.evaluate(prior, NUMBERS, Y, cv=2, loss=Loss({"p": {"p": 0, "q": 1}, "q": {"p": 9, "q": 0}}))
-    assert decided.predictions.decided.tolist() == [0] * N
+    plain = likely.evaluate(Contrary(), NUMBERS, Y, cv=2)
+    assert plain.predictions.top.tolist() == plain.predictions.decided.tolist() == [1] * N
+    loss = Loss({"go": {"p": 0, "q": 1}, "stay": {"p": 1, "q": 0}})
+    decided = likely.evaluate(Contrary(), NUMBERS, Y, cv=2, loss=loss).predictions
+    assert decided.top.tolist() == [0] * N and decided.decisions[decided.decided].tolist() == ["go"] * N
 
 
 # Tables in every form, with their labels within or beside them.

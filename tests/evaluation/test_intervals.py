@@ -113,6 +113,13 @@ def test_a_curve_that_some_draws_have_not_has_no_interval() -> None:
     assert list(ends) == [name for name in found if name in ends]
 
 
+def test_an_interval_of_shares_ends_at_one_and_begins_at_zero() -> None:
+    few, fewer = (two_classes(n, 1) for n in (10, 6))
+    ends = intervals(few, figures(few, 1.0), 1.0, 1, 0)
+    assert [ends[name].high for name in ("f_macro", "recall_micro", "roc_auc")] == [1.0] * 3
+    assert intervals(fewer, figures(fewer, 1.0), 1.0, 1, 0)["calibration_error"].low == 0.0
+
+
 def test_rows_are_drawn_two_hundred_times(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
     usual = module.figures
