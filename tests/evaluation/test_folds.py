@@ -221,6 +221,8 @@ def test_rows_of_many_folds_are_told_apart(n_folds: int) -> None:
         np.flatnonzero(fold == k).tolist() for k in range(n_folds)
     ]
     assert [len(own) for own in by_fold(np.zeros(3, dtype=np.int32), 3)] == [3, 0, 0]
+    some = by_fold(np.array([-1, 1, -1, 0, 1], dtype=np.int32), 2)
+    assert [own.tolist() for own in some] == [[3], [1, 4]]
 
 
 def test_fifty_rows_of_a_rare_class_are_sampled_and_those_of_none_are_none() -> None:

@@ -100,10 +100,11 @@ def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> Fl
 
 
 def by_fold(fold: Int32, n_folds: int) -> list[Index]:
-    """Numbers of the rows of each fold, in ascending order."""
-    small = fold.astype(np.uint8) if n_folds <= 256 else fold  # NumPy sorts small integers in one pass
+    """Numbers of the rows of each fold, in ascending order; a row of −1 is in none."""
+    place = fold + np.int32(1)
+    small = place.astype(np.uint8) if n_folds < 256 else place  # NumPy sorts small integers in one pass
     order = np.argsort(small, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(fold, minlength=n_folds))[:-1])
+    return np.split(order, np.cumsum(np.bincount(place, minlength=n_folds + 1))[:-1])[1:]
 
 
 @kernel
