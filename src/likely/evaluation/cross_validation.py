@@ -105,7 +105,7 @@ def _pieces(table: Table, rows: Index) -> Iterator[tuple[Index, Table]]:
     to look up its values anew.
     """
     matrix = table.matrix
-    if matrix is None or table.named:
+    if matrix is None:  # a table with names has none
         yield rows, table.take(rows)
         return
     size = max(PIECE_CELLS // max(table.n_columns, 1), FEWEST_ROWS)
