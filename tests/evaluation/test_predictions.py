@@ -53,33 +53,35 @@ def test_what_is_said_of_each_entry(write: Any, most: int, monkeypatch: pytest.M
     assert found.shares.confidence.tolist() == [0.7, 0.5, 0.4, 1.0]
 
 
-@pytest.mark.parametrize("most", [24, 23], ids=["kept", "noted"])
+@pytest.mark.parametrize("most", [36, 35], ids=["kept", "noted"])
 def test_rows_count_from_the_first_entry_of_their_turn(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CELLS", most)
-    for second in (slice(0, 4), np.array([0, 1, 2, 3])):
-        buffer = buffer_of(times=2)
+    for rows in (slice(0, 4), np.array([0, 1, 2, 3])):
+        buffer = buffer_of(times=3)
         buffer.write(slice(0, 4), POSTERIOR)
-        buffer.write(second, POSTERIOR[:, ::-1], first=4)
+        buffer.write(rows, POSTERIOR[:, ::-1], first=4)
+        buffer.write(rows, POSTERIOR[:, [1, 2, 0]], first=8)
         found = buffer.finish()
-        assert found.top.tolist() == [0, 1, 2, 1, 2, 1, 0, 1]
+        assert found.top.tolist() == [0, 1, 2, 1, 2, 1, 0, 1, 2, 0, 1, 0]
         assert found.shares is not None
-        assert found.shares.likelihood[4:].tolist() == [0.1, 0.1, 0.3, 1.0]
+        assert found.shares.likelihood[4:].tolist() == [0.1, 0.1, 0.3, 1.0, 0.2, 0.1, 0.4, 0.0]
 
 
 def test_what_a_classifier_chooses_leads_over_its_shares() -> None:
-    buffer = buffer_of(times=2)
-    buffer.write(slice(0, 4), POSTERIOR, np.array([2, 2, 2, 2], dtype=np.int32))
-    buffer.write(np.arange(4), POSTERIOR, np.array([1, 0, 1, 0], dtype=np.int32), 4)
+    buffer = buffer_of(times=3)
+    for first, chosen in ((0, [2, 2, 2, 2]), (4, [1, 0, 1, 0]), (8, [0, 0, 1, 2])):
+        buffer.write(np.arange(4), POSTERIOR, np.array(chosen, dtype=np.int32), first)
     found = buffer.finish()
-    assert found.top.tolist() == [2, 2, 2, 2, 1, 0, 1, 0] and found.posterior is not None
+    assert found.top.tolist() == [2, 2, 2, 2, 1, 0, 1, 0, 0, 0, 1, 2] and found.posterior is not None
 
 
 def test_labels_alone_leave_no_shares() -> None:
-    buffer = buffer_of(times=2)
+    buffer = buffer_of(times=3)
     buffer.write_labels(np.arange(4), TRUTH)
     buffer.write_labels(np.array([3, 0]), np.array([2, 1], dtype=np.int32), 4)
+    buffer.write_labels(np.array([1]), np.array([2], dtype=np.int32), 8)
     found = buffer.finish()
-    assert found.top.tolist() == [0, 2, 1, 1, 1, 0, 0, 2]
+    assert found.top.tolist() == [0, 2, 1, 1, 1, 0, 0, 2, 0, 2, 0, 0]
     assert found.posterior is None and found.noted is None and found.shares is None
 
 
