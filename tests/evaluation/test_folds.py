@@ -13,6 +13,7 @@ from likely.evaluation.folds import (
     by_fold,
     check_design,
     grouped,
+    shuffled_by_class,
     split,
     stratified,
     stratified_sample,
@@ -230,6 +231,21 @@ def test_fifty_rows_of_a_rare_class_are_sampled_and_those_of_none_are_none() -> 
     assert np.bincount(y[stratified_sample(lambda: [y], 1000, 0)]).tolist() == [989, 50, 40]
     assert stratified_sample(lambda: [], 10, 0).tolist() == []
     assert stratified_sample(lambda: [y[:1], y[:0]], 10, 0).tolist() == [0]
+
+
+def test_a_sample_does_not_depend_on_parts_that_lack_a_class() -> None:
+    y = np.repeat([0, 1], [300, 60]).astype(np.int32)
+    whole = stratified_sample(lambda: [y], 10, 0)
+    assert np.bincount(y[whole]).tolist() == [50, 50]
+    for parts in ([y[:300], y[300:]], [y[:7], y[7:300], y[300:310], y[310:]]):
+        assert stratified_sample(lambda parts=parts: parts, 10, 0).tolist() == whole.tolist()  # type: ignore[misc]
+
+
+def test_rows_are_shuffled_within_their_class() -> None:
+    y = np.array([2, 0, 1, 0, 2, 2, 0], dtype=np.int32)
+    draws = [shuffled_by_class(y, np.random.default_rng(seed)) for seed in range(200)]
+    assert all(sorted(rows) == list(range(7)) and y[rows].tolist() == [0, 0, 0, 1, 2, 2, 2] for rows in draws)
+    assert len({tuple(rows) for rows in draws}) == 6 * 6
 
 
 def test_sums_without_each_of_one_part_and_of_many() -> None:
