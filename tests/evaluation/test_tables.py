@@ -160,3 +160,14 @@ def test_measures_stand_beside_what_they_must_beat_and_where_they_may_lie() -> N
     assert len(every.columns) == len(told.columns) + 1 and "class proportions" in every.notes[0]
     assert every.rows[1][2] == pytest.approx(-0.8 * np.log(0.8) - 0.2 * np.log(0.2))
     assert told.notes == ["Baseline: always 'a'."]
+
+
+def test_a_name_that_fits_is_not_touched() -> None:
+    """A soft hyphen is no letter that is printed, and belongs to the name all the same."""
+    name = "Donaudampfschiff\u00adfahrtsgeselle"
+    assert len(name) == 30
+    frame = pd.DataFrame(np.eye(2), index=[name, "b"], columns=[name, "b"])
+    assert (
+        confusion(frame).rows[0][0] == name
+        and mistakes(frame[["b", name]].set_axis([name, "b"], axis=1)).rows[0][0] == name
+    )
