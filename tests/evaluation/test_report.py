@@ -352,8 +352,12 @@ def test_rows_of_folds_are_counted_whole_or_as_cells() -> None:
     counted = likely.Report(some, "counted", "Oracle", 1.0, 0, counted=(every, np.array([10, 20, 30, 40, 50])))
     assert counted.folds["rows"].tolist() == [30, 120] and counted.n_rows == 150
     assert counted.roc_auc == 0.5  # of the two rows at hand, which nothing tells apart
+    assert counted.figures["accuracy"] == counted.accuracy == pytest.approx(3 / 5)
+    assert counted.intervals["accuracy"] == wilson(counted.accuracy, 150)
+    assert counted.calibration()["weight"].sum() == 5 and counted.calibration(0)["weight"].sum() == 2
     alone = likely.Report(every, "alone", "Oracle", 1.0, 0)
     assert alone.folds["rows"].tolist() == [2, 3] and alone.n_rows == 5
+    assert alone.intervals["accuracy"] == wilson(alone.accuracy, 5)
     assert alone.folds["accuracy"].tolist() == pytest.approx([1 / 2, 2 / 3]) and alone.folds.index.tolist() == [0, 1]
     assert likely.Report(every, "thrice", "Oracle", 1.0, 0, repeats=5).n_rows == 1
 
