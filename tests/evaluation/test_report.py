@@ -14,6 +14,7 @@ import likely
 from likely import BayesClassifier, Loss, SettingsError
 from likely.decide import REFUSED, decide_posterior
 from likely.evaluation import predictions
+from likely.evaluation.intervals import wilson
 from likely.teaching import datasets
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -247,3 +248,140 @@ def test_where_all_rows_are_counted_rates_are_theirs_and_curves_those_of_the_row
     assert (report.accuracy, alone.accuracy) == (0.75, 0.5)
     assert report.n_rows == 100
     assert report.roc_auc == alone.roc_auc == 0.5
+
+
+# Tables and curves, to the last bin and point.
+
+
+def judged(posterior: np.ndarray, truth: object, weight: float = 1.0, classes: object = None) -> likely.Report:
+    codes, n = np.array(truth, dtype=np.int32), len(posterior)
+    labels = np.arange(posterior.shape[1]) if classes is None else np.array(classes)
+    buffer = predictions.PredictionBuffer(labels, codes, np.full(n, weight), np.arange(n), None)
+    buffer.write(slice(0, n), posterior)
+    return likely.Report(buffer.finish(), "by hand", "Oracle", 1.0, 0)
+
+
+SAID = np.array([[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.0, 1.0], [1.0, 0.0]])
+
+
+def test_bins_without_rows_are_left_out_and_bins_of_little_weight_are_not() -> None:
+    for weight in (1.0, 0.01):
+        report = judged(SAID, [0, 1, 1, 0, 0], weight)
+        bins = report.calibration()
+        assert bins.columns.tolist() == ["low", "high", "predicted", "observed", "weight"]
+        assert bins["weight"].tolist() == pytest.approx([3 * weight, 2 * weight])
+        assert bins[["low", "high"]].to_numpy().ravel().tolist() == pytest.approx([0.7, 0.8, 0.9, 1.0])
+        assert bins["predicted"].tolist() == pytest.approx([0.75, 1.0])
+        assert bins["observed"].tolist() == pytest.approx([2 / 3, 0.5])
+        assert bins.index.tolist() == [0, 1]
+        of_second = report.calibration(1)
+        assert of_second["predicted"].tolist() == pytest.approx([0.0, 0.25, 0.75, 1.0])
+        assert of_second["observed"].tolist() == pytest.approx([0.0, 0.5, 1.0, 0.0])
+
+
+def test_a_classifier_without_probabilities_has_no_bins_but_the_same_columns() -> None:
+    buffer = predictions.PredictionBuffer(np.arange(2), np.zeros(3, np.int32), np.ones(3), np.arange(3), None)
+    buffer.write_labels(np.arange(3), np.array([0, 1, 0], dtype=np.int32))
+    report = likely.Report(buffer.finish(), "by hand", "Oracle", 1.0, 0)
+    assert report.calibration().columns.tolist() == ["low", "high", "predicted", "observed", "weight"]
+    assert len(report.calibration()) == len(report.roc()) == 0 and report.impossible == 0
+    assert report.roc().columns.tolist() == ["class", "false_positive_rate", "true_positive_rate", "threshold"]
+    assert report.log_loss is None and report.roc_auc is None and report.folds.columns.tolist() == ["rows", "accuracy"]
+    with pytest.raises(SettingsError, match="not kept"):
+        report.calibration(1)
+    with pytest.raises(SettingsError, match="no class"):
+        report.calibration(2)
+    assert "log loss" not in report.measures().notes[0] and "class proportions" in judged(SAID, [0, 1, 1, 0, 0]).text()
+
+
+def test_rows_whose_class_was_ruled_out_are_counted() -> None:
+    assert judged(SAID, [0, 1, 1, 0, 0]).impossible == 1
+    assert judged(SAID, [0, 1, 1, 0, 1]).impossible == 2
+    assert judged(SAID[:3], [0, 1, 1]).impossible == 0
+
+
+def test_tables_have_whole_numbers_where_weights_are_whole() -> None:
+    report = judged(SAID, [0, 1, 1, 0, 0], 2.0)
+    assert report.confusion.to_numpy().tolist() == [[4, 2], [2, 2]] and report.confusion.to_numpy().dtype == np.int64
+    halves = judged(SAID, [0, 1, 1, 0, 0], 0.5).confusion.to_numpy()
+    assert halves.tolist() == [[1.0, 0.5], [0.5, 0.5]] and halves.dtype == np.float64
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0, 0.001])
+def test_shares_of_a_class_have_the_intervals_of_their_rows(weight: float) -> None:
+    report = judged(SAID, [0, 1, 1, 0, 0], weight)
+    by_class = report.by_class
+    assert by_class["recall"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    assert by_class["precision"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    assert by_class["weight"].tolist() == pytest.approx([3 * weight, 2 * weight])
+    for name in ("recall", "precision"):
+        for place, n in enumerate((3, 2)):
+            ends = wilson(by_class[name].iloc[place], n)
+            assert by_class[f"{name}_low"].iloc[place] == pytest.approx(ends.low)
+            assert by_class[f"{name}_high"].iloc[place] == pytest.approx(ends.high)
+    assert by_class["roc_auc"].tolist() == pytest.approx([7 / 12, 7 / 12])
+
+
+def test_a_class_without_rows_has_no_area() -> None:
+    by_class = judged(np.tile([0.5, 0.3, 0.2], (3, 1)), [0, 1, 0]).by_class
+    assert by_class["roc_auc"].isna().tolist() == by_class["average_precision"].isna().tolist() == [False, False, True]
+
+
+def test_labels_that_are_tuples_are_single_labels() -> None:
+    table = datasets.patients()
+    report = likely.evaluate(BayesClassifier(), table, [("drug", label) for label in table.pop("drug")], cv=3)
+    for index in (report.confusion.index, report.confusion.columns, report.by_class.index):
+        assert index.nlevels == 1 and index.tolist() == [("drug", "A"), ("drug", "B")]
+    assert report.confusion.index.name == "truth" and report.confusion.columns.name == "decision"
+
+
+def test_curves_in_a_file_have_two_hundred_points_and_in_a_frame_all() -> None:
+    share = np.random.default_rng(0).random(600)
+    report = judged(np.column_stack([1.0 - share, share]), np.arange(600) % 2, classes=["Köln", "Ulm"])
+    text = report.to_json()
+    content = json.loads(text)
+    assert [sum(point["class"] == label for point in content["roc"]) for label in ("Köln", "Ulm")] == [200, 200]
+    assert len(report.roc()) == 2 * 601 and report.roc().index.tolist() == list(range(2 * 601))
+    assert len(report.roc(50)) == len(report.precision_recall(50)) == 100
+    assert "Köln" in text and text.startswith('{\n "classifier": "Oracle",\n "how": "by hand",\n "rows": 600,')
+
+
+def test_rows_of_folds_are_counted_whole_or_as_cells() -> None:
+    some, every = judged(SAID[:2], [0, 1]).predictions, judged(SAID, [0, 1, 1, 0, 0]).predictions
+    every.fold[:] = [0, 0, 1, 1, 1]
+    counted = likely.Report(some, "counted", "Oracle", 1.0, 0, counted=(every, np.array([10, 20, 30, 40, 50])))
+    assert counted.folds["rows"].tolist() == [30, 120] and counted.n_rows == 150
+    assert counted.roc_auc == 0.5  # of the two rows at hand, which nothing tells apart
+    assert counted.figures["accuracy"] == counted.accuracy == pytest.approx(3 / 5)
+    assert counted.intervals["accuracy"] == wilson(counted.accuracy, 150)
+    assert counted.calibration()["weight"].sum() == 5 and counted.calibration(0)["weight"].sum() == 2
+    alone = likely.Report(every, "alone", "Oracle", 1.0, 0)
+    assert alone.folds["rows"].tolist() == [2, 3] and alone.n_rows == 5
+    assert alone.intervals["accuracy"] == wilson(alone.accuracy, 5)
+    assert alone.folds["accuracy"].tolist() == pytest.approx([1 / 2, 2 / 3]) and alone.folds.index.tolist() == [0, 1]
+    assert likely.Report(every, "thrice", "Oracle", 1.0, 0, repeats=5).n_rows == 1
+
+
+def test_a_page_has_all_measures_folded_away(report: likely.Report) -> None:
+    page = report._repr_html_()
+    assert page.count("precision micro") == 1 and page.count("accuracy") >= 2
+
+
+def test_a_picture_has_names_that_fit_and_curves_if_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[object, ...]] = []
+    monkeypatch.setattr("likely.evaluation.report.quality", lambda *parts: drawn.append(parts))
+    whole = judged(SAID, [0, 1, 1, 0, 0])
+    likely.Report(whole.predictions, "h" * 70, "c" * 50, 1.0, 0).plot()
+    likely.Report(whole.predictions, "h" * 60, "c" * 40, 1.0, 0).plot()
+    one_class = judged(SAID, [0] * 5)
+    one_class.plot()
+    title, note, confusion, curves = drawn[0]
+    assert [len(part) for part in str(title).split(", ")] == [40, 60]
+    assert str(drawn[1][0]) == f"{'c' * 40}, {'h' * 60}"
+    assert note == "Accuracy 0.6 on 5 rows." and confusion.equals(whole.confusion)  # type: ignore[attr-defined]
+    assert curves is not None and curves.roc_auc == whole.roc_auc  # type: ignore[attr-defined]
+    assert drawn[2][3] is None
+
+
+def test_a_page_links_to_the_studio_only_where_there_is_one(report: likely.Report) -> None:
+    assert "#evaluation" not in report.to_html() and "s.html#evaluation" in report.to_html(studio="s.html")

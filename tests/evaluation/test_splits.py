@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 
 from likely import BayesClassifier, Loss, TreeClassifier, compare, evaluate
 from likely.errors import DataError, SettingsError
-from likely.evaluation.splits import BLOCKS, prequential
+from likely.evaluation.splits import BLOCKS, Split, is_split, prequential, read_splits, training_sums
 
 N = 240
 RNG = np.random.default_rng(7)
@@ -143,8 +143,8 @@ def test_splits_are_not_repeated():
 
 
 def test_prequential_has_fifty_blocks_and_judges_all_but_the_first():
-    splits = prequential(10 * BLOCKS)
-    assert len(splits) == BLOCKS - 1
+    splits = prequential(500)
+    assert len(splits) == 49
     assert all(len(split.judged) == 10 and len(split.learned) == split.judged[0] for split in splits)
     assert [split.learned.tolist() for split in prequential(2)] == [[0]]
 
@@ -183,3 +183,78 @@ def test_all_classifiers_are_compared_on_the_same_splits():
 def test_a_splitter_of_groups_without_groups_is_refused():
     with pytest.raises(SettingsError, match="GroupKFold holds out whole groups: say in groups"):
         evaluate(BayesClassifier(), {"x": ["a", "b"] * 10}, ["p", "q"] * 10, cv=GroupKFold(2))
+
+
+class Noting:
+    """A splitter that notes what it is given."""
+
+    def __init__(self):
+        self.given = None
+
+    def split(self, X, y=None, groups=None):
+        self.given = X, y, groups
+        return [(np.arange(10, len(y)), np.arange(10))]
+
+
+def test_a_splitter_sees_classes_and_groups_but_nothing_of_the_rows():
+    splitter, groups = Noting(), np.arange(N) // 10
+    report = evaluate(BayesClassifier(), X, Y, cv=splitter, groups=groups)
+    rows, classes, own = splitter.given
+    assert rows.shape == (N, 1) and not rows.any()
+    assert classes.tolist() == np.searchsorted(["a", "b", "c"], Y).tolist() and own.tolist() == groups.tolist()
+    assert report.how == "Noting, 1 splits" and report.n_rows == 10
+    assert evaluate(BayesClassifier(), X, Y, cv=Noting()).n_rows == 10
+
+
+@pytest.mark.parametrize(("cv", "fits"), [("loo", False), ((1, 2), False), (5, False), (None, False), (KFold(3), True),
+                                          ([0, 1], True), (np.arange(3), True), (iter([]), True)])  # fmt: skip
+def test_what_is_a_split(cv, fits):
+    assert is_split(cv) is fits
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ([[0, 1]], "1 entries"),
+        ([[0], [1], [2]], "3 entries"),
+        (([[0, 1]], [2]), "row numbers"),
+        (([0, 1], []), "neither may be empty"),
+        (([0, 1], np.array([True, False])), "row numbers"),
+        (([0, 5], [1]), "names row 5, but rows go from 0 to 4"),
+        (([1], [0, 5]), "names row 5,"),
+        (([1], [-2, 0]), "names row -2,"),
+        (([-1, 7], [0]), "names row 7,"),
+        (([1], [0, 0]), "names a row twice"),
+        (([4, 1], [0, 4]), "Row 4 is both"),
+    ],
+)
+def test_a_pair_of_rows_is_checked_to_the_last_row(pair, said):
+    with pytest.raises((DataError, SettingsError), match=said):
+        read_splits([(np.arange(4), [4]), pair], np.zeros(5, dtype=np.int32), None)
+
+
+def test_pairs_are_read_as_they_are():
+    splits, how = read_splits([([0, 4], np.array([2], dtype=np.uint8))], np.zeros(5, dtype=np.int32), None)
+    assert [(split.learned.tolist(), split.judged.tolist()) for split in splits] == [([0, 4], [2])]
+    assert splits[0].judged.dtype == np.intp and str(how) == "1 given splits"
+    splits, how = read_splits([-1, 3, 0, 3, -1], np.zeros(5, dtype=np.int32), None)
+    assert [(split.learned.tolist(), split.judged.tolist()) for split in splits] == [
+        ([0, 1, 3, 4], [2]),
+        ([0, 2, 4], [1, 3]),
+    ]
+    assert str(how) == "2 given folds"
+    with pytest.raises(DataError, match="folds of 4 rows, but there are 5"):
+        read_splits(np.zeros(4), np.zeros(5, dtype=np.int32), None)
+
+
+@pytest.mark.parametrize(("n_rows", "n_splits"), [(12, 3), (30, 9), (N, 3), (N, 64), (N, 70)])
+def test_sums_are_those_of_the_rows_that_each_split_learns(n_rows, n_splits):
+    """Up to 64 kinds of rows are counted together, of more each training set by itself."""
+    rng = np.random.default_rng(0)
+    rows, y = X[["x"]][:n_rows], Y[:n_rows]
+    task = BayesClassifier(n_jobs=1)._task(rows, y)
+    splits = [Split(np.sort(rng.choice(n_rows, 2 * n_rows // 3, replace=False)), np.arange(1)) for _ in range(n_splits)]
+    for split, summary in zip(splits, training_sums(task, splits), strict=True):
+        (seen,) = summary.parts.values()
+        (alone,) = BayesClassifier(n_jobs=1).fit(X[["x"]].iloc[split.learned], Y[split.learned]).summary_.parts.values()
+        assert seen.n.tolist() == alone.n.tolist() and seen.mean == pytest.approx(alone.mean)

@@ -7,8 +7,17 @@ import pandas as pd
 import pytest
 
 import likely
+from likely.evaluation.intervals import Interval
 from likely.evaluation.report import Report
-from likely.evaluation.tables import FIRST, SHOWN_MISTAKES, classes, confusion, confusion_that_fits, mistakes
+from likely.evaluation.tables import (
+    FIRST,
+    SHOWN_MISTAKES,
+    classes,
+    confusion,
+    confusion_that_fits,
+    measures,
+    mistakes,
+)
 from likely.teaching.datasets import dataset
 
 
@@ -94,3 +103,71 @@ def test_classes_with_long_names_stay_different() -> None:
         assert max(len(str(name)) for name in first) <= 30
     lines = mistakes(told.confusion).records()
     assert len({(line["truth"], line["decision"]) for line in lines}) == len(lines)
+
+
+# Limits, by hand.
+
+
+def square(n: int, letters: int = 1) -> pd.DataFrame:
+    names = [f"{chr(ord('a') + k):x<{letters}}" for k in range(n)]
+    return pd.DataFrame(np.eye(n), index=names, columns=names)
+
+
+@pytest.mark.parametrize(("n", "shown", "said"), [(20, 20, ""), (21, 20, " (the first 20 of 21)")])
+def test_twenty_classes_are_shown(n: int, shown: int, said: str) -> None:
+    frame = pd.DataFrame({"precision": 1.0, "recall": 0.5, "f": 0.25, "weight": 3.0}, index=square(n).index)
+    by_class, matrix = classes(frame, 2.0), confusion(square(n))
+    assert len(by_class.rows) == len(matrix.rows) == shown and len(matrix.columns) == shown + 1
+    assert by_class.title == f"Classes{said}" and matrix.title == f"Confusion{said}"
+    assert by_class.rows[0] == ["a", 1.0, 0.5, 0.25, 3.0]
+    assert [column.head for column in by_class.columns] == ["class", "precision", "recall", "F2", "rows"]
+
+
+def test_a_matrix_of_twenty_classes_fits_and_one_of_twenty_one_never_does() -> None:
+    assert confusion_that_fits(square(20)).text() == confusion(square(20)).text()
+    assert confusion_that_fits(square(21)).title == "Most frequent mistakes"
+
+
+def test_cells_are_shaded_by_their_share_of_the_truth() -> None:
+    truths = pd.DataFrame([[3.0, 1.0], [0.0, 0.0], [0.25, 0.75]], index=["a", "b", "c"], columns=["a", "b"])
+    shades = [[cell.shade for cell in row[1:]] for row in confusion(truths).rows]  # type: ignore[attr-defined]
+    assert shades == [[0.75, 0.25], [0.0, 0.0], [0.25, 0.75]]
+
+
+def test_mistakes_are_sorted_and_what_is_right_is_none() -> None:
+    truths = pd.DataFrame([[9.0, 1.0, 0.0], [4.0, 0.0, 2.0], [0.0, 3.0, 9.0]], index=list("abc"), columns=list("abc"))
+    told = mistakes(truths)
+    assert told.rows == [["b", "a", 4.0], ["c", "b", 3.0], ["b", "c", 2.0], ["a", "b", 1.0]]
+    assert told.left_out == 0 and len(mistakes(square(3)).rows) == 0
+    n = 12
+    many = mistakes(pd.DataFrame(np.arange(n * n, dtype=float).reshape(n, n), index=range(n), columns=range(n)))
+    assert len(many.rows) == 10 and many.left_out == n * n - n - 10
+
+
+@pytest.mark.parametrize(("letters", "kept"), [(30, 30), (31, 30)])
+def test_names_of_up_to_thirty_letters_stay_whole(letters: int, kept: int) -> None:
+    first = str(confusion(square(2, letters)).rows[0][0])
+    assert len(first) == kept and (first == square(2, letters).index[0]) is (letters == kept)
+
+
+def test_measures_stand_beside_what_they_must_beat_and_where_they_may_lie() -> None:
+    truths = pd.DataFrame([[3.0, 1.0], [0.0, 1.0]], index=["a", "b"], columns=["a", "b"])
+    ends = {"accuracy": Interval(0.25, 0.875, "Wilson")}
+    told = measures({"f_macro": 0.5, "accuracy": 0.8, "recall_macro": 0.7}, ends, truths, 1.0, False)
+    assert told.rows == [["accuracy", 0.8, 0.8, 0.25, 0.875], ["F1 macro", 0.5, None, None, None]]
+    every = measures({"error_rate": 0.2, "log_loss": 0.4}, {}, truths, 1.0, True)
+    assert every.rows[0][:3] == ["error rate", 0.2, pytest.approx(0.2)] and every.rows[0][3:] == [None, None, ""]
+    assert len(every.columns) == len(told.columns) + 1 and "class proportions" in every.notes[0]
+    assert every.rows[1][2] == pytest.approx(-0.8 * np.log(0.8) - 0.2 * np.log(0.2))
+    assert told.notes == ["Baseline: always 'a'."]
+
+
+def test_a_name_that_fits_is_not_touched() -> None:
+    """A soft hyphen is no letter that is printed, and belongs to the name all the same."""
+    name = "Donaudampfschiff\u00adfahrtsgeselle"
+    assert len(name) == 30
+    frame = pd.DataFrame(np.eye(2), index=[name, "b"], columns=[name, "b"])
+    assert (
+        confusion(frame).rows[0][0] == name
+        and mistakes(frame[["b", name]].set_axis([name, "b"], axis=1)).rows[0][0] == name
+    )

@@ -131,7 +131,17 @@ def sound() -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 WRONG = {
     "kind": ["fish", 1, None, [], {}],
     "wild": [1, None, "true"],
-    "limbs": [None, {}, "ab", [3], [{}], [{"name": "l"}], [{"span": "3", "feathers": []}], [{"span": 2**63}]],
+    "limbs": [
+        None,
+        {},
+        "ab",
+        [3],
+        [{}],
+        [{"name": "l"}],
+        [{"span": "3", "feathers": []}],
+        [{"span": 3}],
+        [{"span": 2**63, "feathers": []}],
+    ],
     "at": [None, 3, "a99", [1, 5], {}],
     "pair": [["x"], ["x", "y", "z"], ["x", 3], "xy", None],
     "names": [["c", "c"], [3], -1, True, 10**12, None],

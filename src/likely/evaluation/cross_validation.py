@@ -85,7 +85,7 @@ def cross_validate(
     bar: StepBar,
 ) -> None:
     """Judge every row by the model of the other folds; rows of a fold below zero are learned but never judged."""
-    rows_of = by_fold(fold + 1, n_folds + 1)[1:] if (fold < 0).any() else by_fold(fold, n_folds)
+    rows_of = by_fold(fold, n_folds)
     models = [clf._learned(task, summary) for summary in training_summaries(task, fold, n_folds)]
     inner = 1 if n_folds >= n_threads(n_jobs) else n_jobs
 
@@ -105,7 +105,7 @@ def _pieces(table: Table, rows: Index) -> Iterator[tuple[Index, Table]]:
     to look up its values anew.
     """
     matrix = table.matrix
-    if matrix is None or table.named:
+    if matrix is None:  # a table with names has none
         yield rows, table.take(rows)
         return
     size = max(PIECE_CELLS // max(table.n_columns, 1), FEWEST_ROWS)

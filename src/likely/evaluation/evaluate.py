@@ -259,7 +259,7 @@ def _predict(
         assert isinstance(experiment.clf, Counting)
         cross_validate(experiment.clf, experiment.task, fold, n_folds, buffer, first, experiment.n_jobs, bar)
         return
-    tests = by_fold(fold + 1, n_folds + 1)[1:]
+    tests = by_fold(fold, n_folds)
 
     def refit(k: int) -> None:
         model = experiment.fitted(np.flatnonzero(fold != k))

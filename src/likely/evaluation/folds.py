@@ -57,15 +57,15 @@ def stratified(y: Int32, n_folds: int, random_state: int) -> Int32:
 
 def grouped(y: Int32, groups: Int32, n_folds: int, random_state: int) -> Int32:
     """The same with whole groups: the largest first, each to the fold that has least of its classes so far."""
-    n_groups, n_classes = int(groups.max(initial=-1)) + 1, int(y.max(initial=0)) + 1
+    n_groups = int(groups.max(initial=-1)) + 1
     _check(n_folds, n_groups, "groups")
     sizes = np.bincount(groups, minlength=n_groups)
     shuffled = np.random.default_rng(random_state).permutation(n_groups)
     by_size = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     rows = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    per_row = 1.0 / np.bincount(y, minlength=n_classes).astype(np.float64).clip(1.0) ** 2
-    held, size, fold_of = np.zeros((n_folds, n_classes)), np.zeros(n_folds), np.empty(n_groups, dtype=np.int32)
+    per_row = 1.0 / np.bincount(y).astype(np.float64).clip(1.0) ** 2
+    held, size, fold_of = np.zeros((n_folds, len(per_row))), np.zeros(n_folds), np.empty(n_groups, dtype=np.int32)
     for group in by_size:
         labels, counts = np.unique(y[rows[starts[group] : starts[group + 1]]], return_counts=True)
         burden = held[:, labels] @ (counts * per_row[labels])
@@ -100,10 +100,11 @@ def split(y: Int32, groups: Int32 | None, share: float, random_state: int) -> Fl
 
 
 def by_fold(fold: Int32, n_folds: int) -> list[Index]:
-    """Numbers of the rows of each fold, in ascending order."""
-    small = fold.astype(np.uint8) if n_folds <= 256 else fold  # NumPy sorts small integers in one pass
+    """Numbers of the rows of each fold, in ascending order; a row of −1 is in none."""
+    place = fold + np.int32(1)
+    small = place.astype(np.uint8) if n_folds < 256 else place  # NumPy sorts small integers in one pass
     order = np.argsort(small, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(fold, minlength=n_folds))[:-1])
+    return np.split(order, np.cumsum(np.bincount(place, minlength=n_folds + 1))[:-1])[1:]
 
 
 @kernel

@@ -40,7 +40,7 @@ def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
     if n <= 0.0:
         return Interval(0.0, 1.0, "Wilson")
     low, high = wilson_interval(share * n, n, level)
-    return Interval(0.0 if share <= 0.0 else float(low), 1.0 if share >= 1.0 else float(high), "Wilson")
+    return Interval(float(low), float(high), "Wilson")
 
 
 def rows_worth(weight: Array, repeats: int) -> float:
@@ -53,10 +53,10 @@ def intervals(
     rows: int | None = None,
 ) -> dict[str, Interval]:  # fmt: skip
     """An interval for every figure; `rows` is how many were judged in all, if the predictions are a sample of them."""
-    total, more = float(predictions.weight.sum()), 1.0 if rows is None else rows / max(len(predictions), 1)
+    more = 1.0 if rows is None else rows / max(len(predictions), 1)
     n = rows_worth(predictions.weight, repeats) * more
     decided = n * found["coverage"]
-    known = {"accuracy": decided, "error_rate": decided, "coverage": n if total > 0.0 else 0.0}
+    known = {"accuracy": decided, "error_rate": decided, "coverage": n}
     result = {name: wilson(found[name], known[name]) for name in RATES}
     spread, method = _spread(predictions, beta, random_state)
     for name, value in found.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likely.arrays import Array, Flags, Index, Int32
-from likely.evaluation.predictions import Predictions
+from likely.evaluation.predictions import REFUSAL, Predictions
 from likely.measures import entropy
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class Rates:
         n_classes = len(predictions.classes)
         place = own_places(predictions)
         if place is None:
-            chosen = np.where(predictions.decided < 0, np.int32(-1), predictions.top)
+            chosen = np.where(predictions.decided < 0, np.int32(REFUSAL), predictions.top)
         else:
-            chosen = np.append(place, -1).astype(np.int32)[predictions.decided]
+            chosen = np.append(place, REFUSAL).astype(np.int32)[predictions.decided]
         return cls(crossed(predictions.truth, chosen, predictions.weight, n_classes, n_classes), beta)
 
     @property

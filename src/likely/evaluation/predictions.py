@@ -118,7 +118,7 @@ class PredictionBuffer:
 
     def write_labels(self, rows: Index, chosen: Int32, first: int = 0) -> None:
         """What was chosen by a classifier that gives no probabilities."""
-        self._has_shares, self._was_chosen = False, True
+        self._has_shares = False
         self._top[rows + first] = chosen
 
     def finish(self, n_jobs: int | None = None) -> Predictions:

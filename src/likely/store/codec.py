@@ -149,7 +149,7 @@ def _write(hint: object, value: Any, writer: Writer) -> object:
     if _are_names(hint):
         return write_names(tuple(value))
     if origin is tuple:
-        each = [members[0]] * len(value) if members[-1] is Ellipsis else members
+        each = [members[0]] * len(value) if Ellipsis in members else members
         return [_write(inner, item, writer) for inner, item in zip(each, value, strict=True)]
     if _is_plain(hint):
         return to_plain(value)
@@ -181,7 +181,7 @@ def _read(hint: object, data: Any, reader: Reader, context: Context) -> Any:
         return read_names(data, reader)
     if origin is tuple:
         _refuse_unless(isinstance(data, list), data)
-        each = [members[0]] * len(data) if members[-1] is Ellipsis else members
+        each = [members[0]] * len(data) if Ellipsis in members else members
         _refuse_unless(len(each) == len(data), data)
         return tuple(_read(inner, item, reader, context) for inner, item in zip(each, data, strict=True))
     return _read_plain(hint, data)

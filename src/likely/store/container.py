@@ -53,7 +53,7 @@ def pack(document: Mapping[str, object], arrays: Arrays) -> bytes:
     from safetensors.numpy import save
 
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
-    body = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    body = save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     head = HEAD.pack(MAGIC, FORMAT, 0, len(text), len(body))
     digest = hashlib.sha256(head + text + body).digest()
     return b"".join([head, digest, text, body])

@@ -301,5 +301,6 @@ def _expression(told: Expression) -> Plain:
         return _looked_up(found)
     parts = [_expression(part) for part in told.parts]
     if told.kind == "case":
-        return {"case": list(zip(parts[:-1:2], parts[1:-1:2], strict=True)), "else": parts[-1]}
+        *whens, otherwise = parts
+        return {"case": list(zip(whens[::2], whens[1::2], strict=True)), "else": otherwise}
     return {told.kind: parts}

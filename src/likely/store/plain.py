@@ -161,6 +161,8 @@ def from_plain(value: object, depth: int = 0) -> Any:
     name, of = value[TAG], value["of"]
     try:
         return _read(name, of, depth)
+    except ModelFileError:
+        raise
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(f"its document holds a bad {name[:20]!r}") from error
 
