@@ -355,7 +355,7 @@ class Suite:
 
     def tests_of(self, mutant: Mutant, tree: ast.Module) -> dict[str, float]:
         """The tests that reach a mutant with their seconds, the quickest first."""
-        own, name = f"{mutant.module}:", mutant.function
+        own, name, package = f"{mutant.module}:", mutant.function, mutant.module.split("/")[0]
         if name in kernels(tree):
             wanted = tuple(callers_of(mutant.module, name))
         else:  # what stands in a class or at the head of a module is reached by all that use the module
@@ -363,7 +363,9 @@ class Suite:
         found = {
             test: seconds
             for reached in self.reached.values() for test, (seconds, names) in reached.items()
+            # A test that calls nothing of the package may look at what stands in a class or at the head of a module.
             if any(each.startswith(wanted) for each in names)
+            or (wanted == (own,) and not any(each.startswith(f"{package}/") for each in names))
         }  # fmt: skip
         for path, reached in self.reached.items():  # what one test keeps, others of its file may look at
             if "cache" in path.read_text() and found.keys() & reached.keys():

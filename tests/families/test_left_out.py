@@ -29,6 +29,7 @@ WEIGHTS = {
     "halves": np.full(N, 0.5),
     "light": np.full(N, 0.05),
     "mixed": rng.choice([0.5, 1.0, 2.0, 3.25], N),
+    "some none": np.where(np.arange(N) % 8 == 7, 0.0, 1.0),
 }
 
 
@@ -108,19 +109,19 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "lognormal": [{}],
     "poisson": [{}, {"smoothing": 0.0}, {"smoothing": 2.5}],
     "bins": [
-        {}, {"missing": "value", "bins": 4}, {"smoothing": MEstimate(3.0)},
+        {}, {"missing": "value", "bins": 4}, {"smoothing": MEstimate(3.0)}, {"missing": "value", "smoothing": 0.0},
         {"missing": "value", "bins": 2, "smoothing": MEstimate(4.0, {0: 0.5, 1: 0.125, 2: 0.375})},
     ],
     "tree-bins": [{}, {"missing": "value"}],
     "categorical": [
         {}, {"missing": "value", "unseen": "smooth"}, {"unseen": "smooth", "smoothing": MEstimate(3.0)},
-        {"unseen": "smooth", "smoothing": 0.5},
+        {"unseen": "smooth", "smoothing": 0.5}, {"missing": "value", "unseen": "smooth", "smoothing": 0.0},
     ],
-    "bernoulli": [{}, {"smoothing": MEstimate(3.0, {True: 0.25, False: 0.75})}],
-    "multinomial": [{}, {"smoothing": 0.25}],
+    "bernoulli": [{}, {"smoothing": MEstimate(3.0, {True: 0.25, False: 0.75})}, {"smoothing": 0.0}],
+    "multinomial": [{}, {"smoothing": 0.25}, {"smoothing": 0.0}],
     "complement": [{}, {"smoothing": 0.25}],
     "multivariate": [{}, {"covariance": "pooled"}, {"unbiased": False}, {"covariance": "pooled", "unbiased": False}],
-    "aode": [{}, {"fewest": 6.0}, {"smoothing": MEstimate(3.0)}],
+    "aode": [{}, {"fewest": 6.0}, {"fewest": 22.0}, {"smoothing": MEstimate(3.0)}, {"smoothing": 0.0}],
     "text multinomial": [{}, {"smoothing": 0.25}],
 }  # fmt: skip
 
@@ -190,6 +191,44 @@ def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: di
         np.testing.assert_allclose(joint, expected, rtol=1e-7, atol=1e-7)
 
 
+def unknown_to_one(name: str) -> dict[str, Any]:
+    """The table of a family in which the last class knows one cell of each column, and another class two."""
+    last, other = np.flatnonzero(Y == 2)[1:], np.flatnonzero(Y == 1)[2:]
+    table = {}
+    for column, cells in TABLES[name].items():
+        nothing = None if cells.dtype == object else 0.0 if name in ("multinomial", "complement") else np.nan
+        table[column] = cells.copy()
+        table[column][np.concatenate([last, other])] = nothing
+    return table
+
+
+@pytest.mark.parametrize("weights", ["ones", "mixed"])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("multivariate", "text multinomial")])
+def test_the_only_cells_of_a_class_left_out(name: str, weights: str) -> None:
+    """The class has other rows, but no other cell: there is nothing to say, or what all values have in common."""
+    table, weight = as_table(unknown_to_one(name)), WEIGHTS[weights]
+    for given in SETTINGS[name]:
+        settings = settings_of(name, given)
+        joint, told = closed(name, table, weight, settings)
+        np.testing.assert_allclose(joint, refitted(name, table, weight, settings), rtol=1e-7, atol=1e-7)
+        assert told.all()
+
+
+@pytest.mark.parametrize("name", ["bins", "tree-bins"])
+@pytest.mark.parametrize("weights", ["ones", "mixed"])
+@pytest.mark.parametrize(
+    "column",
+    [[1.0], [2.0, 2.0], [3.0, 3.0, 5.0], [1.0, 5.0], [4.0, 4.0, 4.0, 9.0, 9.0], [1.0, 2.0, 4.0, 8.0, 16.0]],
+    ids=str,
+)
+def test_the_few_numbers_of_a_column_left_out(column: list[float], weights: str, name: str) -> None:
+    """All other cells are gaps: without one row, one number or none may be left, and there is one bin or none."""
+    table, weight = as_table({"x": np.array([*column, *[np.nan] * (N - len(column))])}), WEIGHTS[weights]
+    for settings in (settings_of(name, given) for given in SETTINGS[name]):
+        joint, _ = closed(name, table, weight, settings)
+        np.testing.assert_allclose(joint, refitted(name, table, weight, settings), rtol=1e-9, atol=1e-9)
+
+
 def test_what_has_no_closed_form_says_so() -> None:
     """Shrinkage, floors and gaps move matrices; uneven pseudo-counts and weighed words have no one vocabulary."""
     numbers, texts = as_table(TABLES["multivariate"]), as_table(TABLES["text multinomial"])
@@ -211,15 +250,16 @@ def test_what_has_no_closed_form_says_so() -> None:
         assert family.leave_most_out(tuple(table.names), seen, rows, settings) is None, (name, given)
 
 
+@pytest.mark.parametrize("smoothing", [MEstimate(3.0, {True: 0.25, False: 0.75}), Laplace(0.0)], ids=str)
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_gaps_left_out(weights: str) -> None:
+def test_gaps_left_out(weights: str, smoothing: MEstimate | Laplace) -> None:
     """A column whose only gap a row has says nothing of that row."""
     cells = holed(NUMBERS)
     cells[:, 2] = NUMBERS[:, 2]
     cells[11, 2] = np.nan
     table, weight = as_table(cells), np.ones(N) if WEIGHTS[weights] is None else np.asarray(WEIGHTS[weights])
     names = tuple(table.names)
-    settings = Settings(smoothing=dict.fromkeys(names, MEstimate(3.0, {True: 0.25, False: 0.75})))
+    settings = Settings(smoothing=dict.fromkeys(names, smoothing))
     seen, classes = Moments.observe(cells, Y, weight), np.bincount(Y, weight)
     score, joint, expected = None, np.zeros((N, K)), np.zeros((N, K))
     score = GapFactor.leave_one_out(names, seen, LeftOut(table, Y, weight, classes), settings)
@@ -236,6 +276,14 @@ def test_gaps_left_out(weights: str) -> None:
                 slice(0, 1), expected[row : row + 1]
             )
     np.testing.assert_allclose(joint, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+def test_one_column_is_a_block_of_its_own(covariance: Any) -> None:
+    table, settings = as_table({"x": NUMBERS[:, 0]}), Settings(covariance=covariance)
+    joint, told = closed("multivariate", table, WEIGHTS["mixed"], settings)
+    assert told.all()
+    np.testing.assert_allclose(joint, refitted("multivariate", table, WEIGHTS["mixed"], settings), rtol=1e-9)
 
 
 def test_every_family_with_a_closed_form_is_here() -> None:

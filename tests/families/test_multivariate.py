@@ -107,6 +107,8 @@ def test_independent_columns_are_shrunk_all_the_way() -> None:
     assert shrinkage_of(np.array([[1.0, 0.3], [0.3, 1.0]]), np.array(100.0), "auto") == pytest.approx(
         0.91**2 / 99 / 0.09
     )
+    four = np.where(np.eye(4) > 0.0, 1.0, 0.1)
+    assert shrinkage_of(four, np.array(1001.0), "auto") == pytest.approx(0.99**2 / 1000 / 0.01)
 
 
 # Gaps

@@ -236,9 +236,11 @@ class OwnBins:
         first, last, place, count = np.zeros((4, len(cells)), dtype=np.int64)
         gone = np.zeros(len(cells), dtype=np.bool_)
         _own_bins(self.mass, cells, weights, self.n_bins, self._falls_right(), first, last, place, count, gone)
-        counts = (self.below[:, last + 1] - self.below[:, first]).T
+        counts = less(self.below[:, last + 1], self.below[:, first]).T
         inside = gone & (first < cells) & (cells < last)
-        counts[inside] -= self.seen.counts[:, cells[inside]].T  # the cell is gone, and its row with it
+        # The cell is gone, and its row with it.
+        counts[inside] = less(counts[inside], self.seen.counts[:, cells[inside]].T)
+        counts[count == 0] = 0.0  # the row was all that the column has: one bin is left, with nothing in it
         total = self.known if self.gaps is None else self.known + self.gaps
         more = np.maximum(count, 1) + (self.gaps is not None)
         pseudo, all_pseudo = np.empty((2, len(cells), 1))
@@ -250,8 +252,7 @@ class OwnBins:
         left = np.where(gone[:, None], counts, less(counts, weights[:, None]))
         own = log_share(left + pseudo, less(total[None], weights[:, None]) + all_pseudo, sizes)
         width = self._log_widths(cells, first, last, gone)[:, None]
-        lonely = count == 0  # nothing is left of the column
-        return np.where(lonely[:, None], 0.0, said - width), np.where(lonely[:, None], 0.0, own - width)
+        return said - width, own - width
 
     def _falls_right(self) -> Flags:
         """Whether a cell that lost its only row lies on the right side of a cut between its neighbours."""
