@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEstimate, SettingsError
-from likely.families import FAMILIES
+from likely.families import FAMILIES, bernoulli, counts
 from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
 
@@ -110,10 +110,13 @@ def lines_told(clf: BayesClassifier) -> list[tuple[str, np.ndarray]]:
 
 
 @pytest.mark.parametrize("family", ["multinomial", "complement", "bernoulli"])
-@pytest.mark.parametrize("smoothing", [1.0, 0.01])
+@pytest.mark.parametrize(("smoothing", "piece"), [(1.0, 1 << 20), (0.01, 7)])
 def test_sparse_tables_of_weights_equal_dense_ones(
-    family: str, smoothing: float, monkeypatch: pytest.MonkeyPatch
+    family: str, smoothing: float, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whether the table is worked on as a whole or in pieces, and written out in as many lines or a few at a time."""
+    monkeypatch.setattr(counts, "PIECE", piece)
+    monkeypatch.setattr(counts, "LINES_AT_ONCE", min(piece, 4096))
     # Most columns were met in one class only: what is full is kept dense.
     cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
     cells[:, 0] = rng.poisson(0.9, size=120)
@@ -153,6 +156,21 @@ def test_an_infinite_count_is_refused_by_its_place(family: str, as_sparse: bool)
     assert np.isfinite(clf.predict_proba(asked[:2])).all()
     with pytest.raises(DataError, match=r"Row 2 of column 'x1' holds -inf.*must be finite"):
         clf.predict_proba(sparse.csr_array(asked) if as_sparse else asked)
+
+
+@pytest.mark.parametrize("smoothing", [1.0, 0.0])
+def test_presence_in_sparse_rows_is_that_in_dense_ones(smoothing: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With gaps, and where a share is 0 or 1, rows are written out a few at a time."""
+    monkeypatch.setattr(bernoulli, "DENSE_ROWS", 7)
+    cells = rng.poisson(0.4, (60, 5)).astype(float)
+    cells[:, 0] = 1.0
+    labels = np.arange(60) % 2
+    holed = np.where(rng.random(cells.shape) < 0.1, np.nan, cells)
+    for rows in (cells, holed):
+        clf = BayesClassifier(families="bernoulli", smoothing=smoothing).fit(rows, labels)
+        for asked in (cells, holed, holed - 1.0):
+            found = clf.predict_joint_log_proba(sparse.csr_array(asked))
+            np.testing.assert_allclose(found, clf.predict_joint_log_proba(asked), rtol=1e-12)
 
 
 def test_bernoulli_gaps_say_nothing() -> None:

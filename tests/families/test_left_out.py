@@ -178,6 +178,17 @@ def test_a_row_far_from_the_others_is_left_out_exactly(weights: str) -> None:
         np.testing.assert_allclose(joint, refitted(name, rows, weight, settings_of(name, {})), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("n_columns", [63, 64, 65, 129])
+def test_rows_of_many_columns_left_out(n_columns: int) -> None:
+    """Sixty-four columns go at once; of gaps, and of a row far from the others, the parts know nothing."""
+    cells = rng.normal(size=(N, n_columns)) + Y[:, None]
+    cells[3, 5] = cells[4, 60:] = np.nan
+    cells[7] = 40.0
+    table, settings = as_table(cells), Settings()
+    joint, _ = closed("gaussian", table, WEIGHTS["mixed"], settings)
+    np.testing.assert_allclose(joint, refitted("gaussian", table, WEIGHTS["mixed"], settings), rtol=1e-9)
+
+
 @pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
 @pytest.mark.parametrize("light", [0.4, 0.75, 1.0, 1.5])
 def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: dict[str, Any]) -> None:

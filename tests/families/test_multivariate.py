@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from likely import FullBayesClassifier
-from likely.families import MultivariateGaussian, Settings
+from likely.families import MultivariateGaussian, Settings, multivariate_covariance
 from likely.families import multivariate as module
 from likely.families.gaussian import Gaussian
 from likely.families.multivariate_covariance import lower_factor, own_correlations, shrinkage_of
@@ -122,6 +122,17 @@ def test_gaps_are_integrated_out(covariance: str, many: int, monkeypatch: pytest
     holed[:4] = np.nan
     belief = settled(covariance=covariance)
     np.testing.assert_allclose(evidence(belief, holed), by_scipy(belief, holed), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("cells", [1, 85, 90, 200])
+def test_rows_are_judged_a_tile_at_a_time(covariance: str, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of sixteen rows at the least, of eighteen, and of forty; the last of them is not full."""
+    belief = settled(covariance=covariance)
+    expected = evidence(belief, X)
+    monkeypatch.setattr(multivariate_covariance, "TILE_CELLS", cells)
+    np.testing.assert_allclose(evidence(belief, X), expected, rtol=1e-12)
+    np.testing.assert_allclose(evidence(belief, X[:3]), expected[:3], rtol=1e-12)
 
 
 def test_rows_with_gaps_teach_what_they_know() -> None:
