@@ -10,6 +10,7 @@ from scipy import sparse, stats
 
 from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEstimate, SettingsError
 from likely.families import FAMILIES, bernoulli, counts
+from likely.families.counts import own_counts
 from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
 
@@ -156,6 +157,15 @@ def test_an_infinite_count_is_refused_by_its_place(family: str, as_sparse: bool)
     assert np.isfinite(clf.predict_proba(asked[:2])).all()
     with pytest.raises(DataError, match=r"Row 2 of column 'x1' holds -inf.*must be finite"):
         clf.predict_proba(sparse.csr_array(asked) if as_sparse else asked)
+
+
+def test_the_count_of_a_cell_in_the_class_of_its_row() -> None:
+    """From a dense table or a sparse one, in which a column that the class never met lies before, between or behind."""
+    table = np.array([[0.0, 2.0, 0.0, 3.0, 0.0], [4.0, 0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 6.0]])
+    rows, of_class = sparse.csr_array(np.ones((4, 5))), np.array([1, 0, 2, 1], dtype=np.int32)
+    expected = table[of_class].ravel().tolist()
+    assert own_counts(table, rows, of_class).tolist() == expected
+    assert own_counts(sparse.csr_array(table), rows, of_class).tolist() == expected
 
 
 @pytest.mark.parametrize("smoothing", [1.0, 0.0])
