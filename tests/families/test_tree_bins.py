@@ -10,7 +10,8 @@ from sklearn.datasets import load_iris
 
 import likely
 from likely import BayesClassifier, TreeDiscretiser
-from likely.families.tree_bins import cut_by_class
+from likely.families.tree_bins import LEVEL, cut_by_class
+from likely.measures import confident_errors
 from likely.models.export import numbers_of
 from likely.stats import Histogram
 
@@ -27,6 +28,19 @@ def test_the_cuts_are_those_of_the_discretiser() -> None:
         expected = TreeDiscretiser().fit(column[:, None], codes).edges_["x0"]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert cuts.edges_["x2"].tolist() == [2.45, 4.75]
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_cut_that_saves_no_error_is_none_however_sure_it_is(mirrored: bool) -> None:
+    """Twelve classes on one side, three times each; on the other the first of them: it wins in both, and in all."""
+    side, codes = np.repeat([0.0, 1.0], [36, 31]), np.concatenate([np.arange(36) % 12, np.zeros(31)]).astype(np.int32)
+    x = 1.0 - side if mirrored else side
+    charges = confident_errors(np.array([36.0, 31.0, 67.0]), np.array([33.0, 0.0, 33.0]), LEVEL)
+    assert charges[:2].sum() < charges[2] - 1.0
+    assert len(cut_by_class(Histogram.observe(x, codes)).cuts) == 0
+    assert len(TreeDiscretiser().fit(x[:, None], codes).edges_["x0"]) == 0
+    codes[side == 1.0] = 12
+    assert cut_by_class(Histogram.observe(x, codes)).cuts.tolist() == [0.5]
 
 
 def test_it_is_categorical_bayes_of_the_intervals() -> None:
