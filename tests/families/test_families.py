@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse, stats
 
 from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEstimate, SettingsError
-from likely.families import FAMILIES, bernoulli, counts
+from likely.families import FAMILIES, Settings, bernoulli, counts
+from likely.families.categorical import GapFactor
 from likely.families.counts import own_counts
 from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
@@ -120,7 +121,7 @@ def test_sparse_tables_of_weights_equal_dense_ones(
     monkeypatch.setattr(counts, "LINES_AT_ONCE", min(piece, 4096))
     # Most columns were met in one class only: what is full is kept dense.
     cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
-    cells[:, 0] = rng.poisson(0.9, size=120)
+    cells[:, 0], cells[:, 1] = rng.poisson(0.9, size=120), 1.0
     order = rng.permutation(120)
     X, labels = sparse.csr_array(cells[order]), y[order]
     dense = BayesClassifier(families=family, smoothing=smoothing).fit(X, labels)
@@ -166,6 +167,54 @@ def test_the_count_of_a_cell_in_the_class_of_its_row() -> None:
     expected = table[of_class].ravel().tolist()
     assert own_counts(table, rows, of_class).tolist() == expected
     assert own_counts(sparse.csr_array(table), rows, of_class).tolist() == expected
+
+
+@pytest.mark.parametrize("dense_cells", [0, 1 << 20], ids=["thin", "dense"])
+def test_a_zero_that_is_stored_is_a_zero(dense_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_counts, "DENSE_CELLS", dense_cells)
+    cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
+    stored = sparse.csr_array((cells.ravel(), np.tile(np.arange(15), 120), np.arange(0, 1801, 15)), shape=(120, 15))
+    assert stored.nnz == 1800
+    for family in ("bernoulli", "multinomial", "complement"):
+        clf = BayesClassifier(families=family).fit(sparse.csr_array(cells), y)
+        np.testing.assert_allclose(clf.predict_joint_log_proba(stored), clf.predict_joint_log_proba(cells), rtol=1e-12)
+        again = BayesClassifier(families=family).fit(stored, y)
+        np.testing.assert_allclose(again.predict_joint_log_proba(cells), clf.predict_joint_log_proba(cells), rtol=1e-12)
+
+
+def test_presence_and_gaps_lean_towards_the_proportions_given() -> None:
+    """Of four rows that are added, three are present, or gaps."""
+    leaning = MEstimate(4.0, {True: 0.75, False: 0.25})
+    x, labels = [1.0, 1.0, 0.0, 1.0], list("aaab")
+    presence = BayesClassifier(families="bernoulli", smoothing=leaning).fit({"x": x}, labels)
+    np.testing.assert_allclose(np.exp(evidence(presence, {"x": [1.0, 0.0]})), [[5 / 7, 4 / 5], [2 / 7, 1 / 5]])
+    texts = BayesClassifier(families={"t": "bernoulli"}, schema={"t": "text"}, smoothing=leaning)
+    texts.fit({"t": ["ant", "ant ant", "bee", "ant"]}, labels)
+    np.testing.assert_allclose(
+        np.exp(evidence(texts, {"t": ["ant", "bee ant", "eel"]})),
+        [[5 / 7 * 3 / 7, 4 / 5 * 2 / 5], [5 / 7 * 4 / 7, 4 / 5 * 3 / 5], [1.0, 1.0]],
+    )
+    known = np.array([[2.0], [1.0], [0.0]])
+    gaps = GapFactor.settle(("x",), known, np.array([3.0, 1.0, 0.0]), Settings(smoothing={"x": leaning}))
+    np.testing.assert_allclose(np.exp(gaps.gap[:, 0]), [4 / 7, 3 / 5, 3 / 4])
+    np.testing.assert_allclose(np.exp(gaps.known[:, 0]), [3 / 7, 2 / 5, 1 / 4])
+    none = GapFactor.settle(("x",), known, np.array([3.0, 1.0, 0.0]), Settings(smoothing={"x": Laplace(0.0)}))
+    np.testing.assert_allclose(np.exp(none.gap[:, 0]), [1 / 3, 0.0, 1 / 2])
+    np.testing.assert_allclose(np.exp(none.known[:, 0]), [2 / 3, 1.0, 1 / 2])
+
+
+@pytest.mark.parametrize(
+    "uneven", [{"x0": 2.0}, MEstimate(2.0, {True: 1.0, False: 0.0}), MEstimate(2.0, {True: 0.0, False: 1.0})], ids=str
+)
+def test_uneven_smoothing_of_sparse_presence(uneven: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where columns have different pseudo-counts, or one is zero, no class can share what it says of unseen ones."""
+    cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
+    dense = BayesClassifier(families="bernoulli", smoothing=uneven).fit(cells, y)
+    monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
+    thin = BayesClassifier(families="bernoulli", smoothing=uneven).fit(sparse.csr_array(cells), y)
+    np.testing.assert_allclose(
+        thin.predict_joint_log_proba(sparse.csr_array(cells)), dense.predict_joint_log_proba(cells), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("smoothing", [1.0, 0.0])
