@@ -160,6 +160,54 @@ def test_an_infinite_count_is_refused_by_its_place(family: str, as_sparse: bool)
         clf.predict_proba(sparse.csr_array(asked) if as_sparse else asked)
 
 
+NOTHING = -np.inf
+LINES = np.array([[0.5, -1.0], [0.0, NOTHING], [1.0, 2.0], [-3.0, 0.25], [0.0, 0.0], [2.0, -0.5]])
+
+
+def test_counts_times_weights_by_hand() -> None:
+    """No count and a gap add nothing, whatever the weight is; the bias goes to every row."""
+    rows = np.array([
+        [1.0, 0.0, 2.0, 0.0, 0.0, 0.0],
+        [2.0, np.nan, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 0.5, 0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 1.0, 2.0, 3.0, 0.5],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    ])  # fmt: skip
+    bias = np.array([0.25, -0.75])
+    expected = np.array([[2.5, 3.0], [3.0, -2.5], [0.0, NOTHING], [-3.5, 1.25], [0.0, 0.0]])
+    for held in (rows, sparse.csr_array(rows)):
+        for own in (bias, np.zeros(2)):
+            joint = np.ones((5, 2))
+            counts.DenseWeights(LINES, own).add(held, joint)
+            np.testing.assert_allclose(joint, 1.0 + expected + own)
+        joint = np.ones((5, 2))
+        counts.DenseWeights(LINES, bias).only(2).add(held[:, [2]], joint)
+        np.testing.assert_allclose(joint, 1.0 + np.nan_to_num(rows[:, [2]]) * LINES[2])
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_row_that_is_far_away_leaves_the_others_as_they_are(as_sparse: bool) -> None:
+    """It is divided by a power of two, so that its evidence is a float; the signs and the order of classes stay."""
+    lines = np.array([[0.5, -1.0], [-2.0, 1.5]])
+    rows = np.array([[1.0, 2.0], [1e305, 1.0], [3.0, 0.0], [0.0, -1e308], [np.nan, 1e300]])
+    joint, near = np.zeros((5, 2)), np.zeros((2, 2))
+    counts.DenseWeights(lines, np.zeros(2)).add(sparse.csr_array(rows) if as_sparse else rows, joint)
+    counts.DenseWeights(lines, np.zeros(2)).add(rows[[0, 2]], near)
+    np.testing.assert_array_equal(joint[[0, 2]], near)
+    assert np.isfinite(joint).all() and (np.abs(joint[[1, 3, 4]]).min(axis=1) > 1e280).all()
+    np.testing.assert_allclose(joint[1, 1] / joint[1, 0], -2.0)
+    np.testing.assert_allclose(joint[[3, 4], 1] / joint[[3, 4], 0], -0.75)
+    assert joint[1, 0] > 0.0 and joint[3, 0] > 0.0 and joint[4, 0] < 0.0
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 60.0])
+def test_a_power_is_multiplied_in_or_its_logarithm_is_taken_out(power: float) -> None:
+    for share, product in ((0.25, 1.0), (0.25, 3e-201), (0.75, 1.0), (1e-120, 1e-90), (1e-24, 2e-200)):
+        left, logged = counts.log_power(share, power, product)
+        assert np.log(left) + logged == pytest.approx(power * np.log(share) + np.log(product))
+        assert left > 1e-300
+
+
 def test_the_count_of_a_cell_in_the_class_of_its_row() -> None:
     """From a dense table or a sparse one, in which a column that the class never met lies before, between or behind."""
     table = np.array([[0.0, 2.0, 0.0, 3.0, 0.0], [4.0, 0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 6.0]])

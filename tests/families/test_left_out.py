@@ -189,6 +189,50 @@ def test_rows_of_many_columns_left_out(n_columns: int) -> None:
     np.testing.assert_allclose(joint, refitted("gaussian", table, WEIGHTS["mixed"], settings), rtol=1e-9)
 
 
+@pytest.mark.parametrize("unbiased", [True, False])
+@pytest.mark.parametrize("heavy", [1.0, 40.0, 60.0])
+def test_floors_follow_the_whole_spread(heavy: float, unbiased: bool) -> None:
+    """Without a row near the centre that has half of all weight, all other rows are twice as wide."""
+    weight, x = np.ones(N), NUMBERS[:, 0].copy()
+    weight[6], x[6] = heavy, np.average(x)
+    table = as_table({"x": x, "z": np.where(Y == 2, 0.3, 1.0) * NUMBERS[:, 2]})
+    for floor in np.geomspace(0.01, 2.0, 12):
+        settings = Settings(variance_floor=float(floor), unbiased=unbiased)
+        joint, _ = closed("gaussian", table, weight, settings)
+        np.testing.assert_allclose(joint, refitted("gaussian", table, weight, settings), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
+def test_classes_of_a_single_row_borrow_their_spread(given: dict[str, Any]) -> None:
+    for n_whole in (0, 1, 2):
+        weight = np.where(n_whole > Y, 1.0, 0.0)
+        for label in range(n_whole, K):
+            weight[np.flatnonzero(label == Y)[0]] = 1.0
+        for name in ("gaussian", "lognormal"):
+            joint, _ = closed(name, as_table(TABLES[name]), weight, settings_of(name, given))
+            expected = refitted(name, as_table(TABLES[name]), weight, settings_of(name, given))
+            some = np.flatnonzero((weight == 0.0) | (n_whole > Y))  # a class without any other row does not count
+            np.testing.assert_allclose(joint[some], expected[some], rtol=1e-7, atol=1e-7)
+
+
+def test_what_only_one_row_counts_is_next_to_impossible_without_it() -> None:
+    """Four times 1e-102: a product of these would be zero, and the row impossible."""
+    table = as_table({"x": np.where(np.arange(N) == 6, 4.0, 0.0), "y": COUNTS[:, 1], "z": COUNTS[:, 2]})
+    for name in ("multinomial", "complement"):
+        settings = settings_of(name, {"smoothing": 1e-100})
+        joint, _ = closed(name, table, None, settings)
+        np.testing.assert_allclose(joint, refitted(name, table, None, settings), rtol=1e-9)
+        assert np.isfinite(joint[6]).all() and np.abs(joint[6]).max() > 90.0
+
+
+def test_fractions_of_counts_left_out() -> None:
+    cells = COUNTS * rng.choice([0.5, 1.0, 1.25], COUNTS.shape)
+    for name in ("multinomial", "complement"):
+        table = as_table({"x": cells[:, 0], "y": cells[:, 1], "z": cells[:, 2]})
+        joint, _ = closed(name, table, WEIGHTS["mixed"], settings_of(name, {}))
+        np.testing.assert_allclose(joint, refitted(name, table, WEIGHTS["mixed"], settings_of(name, {})), rtol=1e-9)
+
+
 @pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
 @pytest.mark.parametrize("light", [0.4, 0.75, 1.0, 1.5])
 def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: dict[str, Any]) -> None:

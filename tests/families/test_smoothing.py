@@ -22,7 +22,7 @@ def test_pseudo_counts() -> None:
     assert Laplace(0.5).pseudo_counts("abc").tolist() == [0.5] * 3 and Laplace(0.5).pseudo_rows == 0.5
     assert MEstimate(2.0).pseudo_counts("abcd").tolist() == [0.5] * 4 and MEstimate(2.0).pseudo_rows == 2.0
     assert MEstimate(4.0, {"a": 0.25, "b": 0.75}).pseudo_counts("bca").tolist() == [3.0, 0.0, 1.0]
-    assert len(MEstimate(2.0).pseudo_counts("")) == 0
+    assert len(MEstimate(2.0).pseudo_counts("")) == 0 and MEstimate(2.0).pseudo_counts("a").tolist() == [2.0]
 
 
 @pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, 2 * LARGEST, "1", None, 1j])
