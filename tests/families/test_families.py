@@ -12,6 +12,8 @@ from likely import BayesClassifier, DataError, FullBayesClassifier, Laplace, MEs
 from likely.families import FAMILIES, Settings, bernoulli, counts
 from likely.families.categorical import GapFactor
 from likely.families.counts import own_counts
+from likely.families.gaussian import Gaussian
+from likely.families.gaussian_kernels import CAREFUL, INFINITE, PLAIN, add_gaussian, steep_square
 from likely.families.protocol import HasParameters
 from likely.stats import feature_counts
 
@@ -31,6 +33,34 @@ def test_gaussian() -> None:
         clf = BayesClassifier(variance=variance).fit(x[:, None], y)
         expected = [stats.norm(x[y == c].mean(), x[y == c].std(ddof=ddof)).logpdf(query[:, 0]) for c in range(3)]
         np.testing.assert_allclose(evidence(clf, query), np.array(expected).T, rtol=1e-10)
+
+
+def test_a_distance_that_leaves_the_floats_is_bent() -> None:
+    """From 1e100 deviations on it grows like a logarithm."""
+    assert steep_square(3.0, 0.5) == 2.25 and steep_square(-3.0, 2.0) == 36.0
+    assert steep_square(1e100, 1.0) == pytest.approx(1e200)
+    assert steep_square(-4e99, 5.0) == pytest.approx(1e200 * (1.0 + np.log(2.0)), rel=1e-13)
+    assert steep_square(1e300, 1e300) == pytest.approx(1e200 * (1.0 + 500.0 * np.log(10.0)))
+
+
+def test_a_bell_says_what_cells_it_met() -> None:
+    """Plain numbers, gaps and extreme ones, or an infinite one, in whichever row; of these only the last is refused."""
+    one = np.ones((1, 2))
+    cells = np.zeros((130, 2))
+    for found, cell in ((PLAIN, 0.5), (CAREFUL, np.nan), (CAREFUL, 1e200), (INFINITE, np.inf), (INFINITE, -np.inf)):
+        for row in (0, 64, 129):
+            rows, joint = cells.copy(), np.zeros((130, 1))
+            rows[row, 1], rows[100, 0] = cell, np.nan if found == INFINITE else 0.0
+            assert add_gaussian(rows, 0.0 * one, one, 0.0 * one, joint) == found
+            belief = Gaussian(("x", "y"), 0.0 * one, one)
+            assert belief.add_density(rows, joint) == (found != INFINITE)
+    assert len({PLAIN, CAREFUL, INFINITE}) == 3
+    clf = BayesClassifier(families="gaussian").fit([[1.0], [2.0], [4.0]], [0, 0, 1])
+    with pytest.raises(DataError, match="must be finite"):
+        clf.predict([[1.0], [np.inf]])
+    logs = BayesClassifier(families="lognormal").fit([[1.0], [2.0], [4.0]], [0, 0, 1])
+    with pytest.raises(DataError, match="must be finite"):
+        logs.predict([[1.0], [np.inf]])
 
 
 @pytest.mark.parametrize("constant", [7.0, 0.1, 1 / 3, 1e8 + 0.1])

@@ -28,6 +28,7 @@ WEIGHTS = {
     "ones": None,
     "halves": np.full(N, 0.5),
     "light": np.full(N, 0.05),
+    "sixteenths": np.full(N, 1 / 16),
     "mixed": rng.choice([0.5, 1.0, 2.0, 3.25], N),
     "some none": np.where(np.arange(N) % 8 == 7, 0.0, 1.0),
 }
@@ -137,7 +138,9 @@ CASES = [(name, own, weights) for name, each in SETTINGS.items() for own in each
 
 # Light classes have no closed form where columns depend on each other.
 @pytest.mark.parametrize(
-    ("name", "given", "weights"), [c for c in CASES if c[::2] != ("multivariate", "light")], ids=str
+    ("name", "given", "weights"),
+    [c for c in CASES if c[0] != "multivariate" or c[2] not in ("light", "sixteenths")],
+    ids=str,
 )
 def test_a_row_left_out_is_judged_as_one_never_learned(name: str, given: dict[str, Any], weights: str) -> None:
     table, settings, weight = as_table(TABLES[name]), settings_of(name, given), WEIGHTS[weights]
@@ -164,124 +167,6 @@ def test_a_row_of_a_sparse_matrix_is_left_out_as_one_of_a_dense_one(
     _, seen, _ = settled(name, as_table(sparse.csr_array(cells)), Y, None, settings)
     assert sparse.issparse((seen.present if name == "bernoulli" else seen).table)
     np.testing.assert_allclose(thin, dense, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_a_row_far_from_the_others_is_left_out_exactly(weights: str) -> None:
-    """To subtract a number a hundred million times as far away as the others are from each other leaves no digit."""
-    x, y = NUMBERS[:, 0].copy(), holed(NUMBERS[:, 1])
-    x[4], y[10], y[11] = 1e9, -1e9, 1e9
-    table, weight = as_table({"x": x, "y": y, "z": NUMBERS[:, 2]}), WEIGHTS[weights]
-    for name in ("gaussian", "lognormal"):
-        rows = table if name == "gaussian" else as_table({"x": np.exp(x / 1e7), "y": np.exp(y / 1e7)})
-        joint, _ = closed(name, rows, weight, settings_of(name, {}))
-        np.testing.assert_allclose(joint, refitted(name, rows, weight, settings_of(name, {})), rtol=1e-7, atol=1e-7)
-
-
-@pytest.mark.parametrize("n_columns", [63, 64, 65, 129])
-def test_rows_of_many_columns_left_out(n_columns: int) -> None:
-    """Sixty-four columns go at once; of gaps, and of a row far from the others, the parts know nothing."""
-    cells = rng.normal(size=(N, n_columns)) + Y[:, None]
-    cells[3, 5] = cells[4, 60:] = np.nan
-    cells[7] = 40.0
-    table, settings = as_table(cells), Settings()
-    joint, _ = closed("gaussian", table, WEIGHTS["mixed"], settings)
-    np.testing.assert_allclose(joint, refitted("gaussian", table, WEIGHTS["mixed"], settings), rtol=1e-9)
-
-
-@pytest.mark.parametrize("unbiased", [True, False])
-@pytest.mark.parametrize("heavy", [1.0, 40.0, 60.0])
-def test_floors_follow_the_whole_spread(heavy: float, unbiased: bool) -> None:
-    """Without a row near the centre that has half of all weight, all other rows are twice as wide."""
-    weight, x = np.ones(N), NUMBERS[:, 0].copy()
-    weight[6], x[6] = heavy, np.average(x)
-    table = as_table({"x": x, "z": np.where(Y == 2, 0.3, 1.0) * NUMBERS[:, 2]})
-    for floor in np.geomspace(0.01, 2.0, 12):
-        settings = Settings(variance_floor=float(floor), unbiased=unbiased)
-        joint, _ = closed("gaussian", table, weight, settings)
-        np.testing.assert_allclose(joint, refitted("gaussian", table, weight, settings), rtol=1e-7, atol=1e-7)
-
-
-@pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
-def test_classes_of_a_single_row_borrow_their_spread(given: dict[str, Any]) -> None:
-    for n_whole in (0, 1, 2):
-        weight = np.where(n_whole > Y, 1.0, 0.0)
-        for label in range(n_whole, K):
-            weight[np.flatnonzero(label == Y)[0]] = 1.0
-        for name in ("gaussian", "lognormal"):
-            joint, _ = closed(name, as_table(TABLES[name]), weight, settings_of(name, given))
-            expected = refitted(name, as_table(TABLES[name]), weight, settings_of(name, given))
-            some = np.flatnonzero((weight == 0.0) | (n_whole > Y))  # a class without any other row does not count
-            np.testing.assert_allclose(joint[some], expected[some], rtol=1e-7, atol=1e-7)
-
-
-def test_what_only_one_row_counts_is_next_to_impossible_without_it() -> None:
-    """Four times 1e-102: a product of these would be zero, and the row impossible."""
-    table = as_table({"x": np.where(np.arange(N) == 6, 4.0, 0.0), "y": COUNTS[:, 1], "z": COUNTS[:, 2]})
-    for name in ("multinomial", "complement"):
-        settings = settings_of(name, {"smoothing": 1e-100})
-        joint, _ = closed(name, table, None, settings)
-        np.testing.assert_allclose(joint, refitted(name, table, None, settings), rtol=1e-9)
-        assert np.isfinite(joint[6]).all() and np.abs(joint[6]).max() > 90.0
-
-
-def test_fractions_of_counts_left_out() -> None:
-    cells = COUNTS * rng.choice([0.5, 1.0, 1.25], COUNTS.shape)
-    for name in ("multinomial", "complement"):
-        table = as_table({"x": cells[:, 0], "y": cells[:, 1], "z": cells[:, 2]})
-        joint, _ = closed(name, table, WEIGHTS["mixed"], settings_of(name, {}))
-        np.testing.assert_allclose(joint, refitted(name, table, WEIGHTS["mixed"], settings_of(name, {})), rtol=1e-9)
-
-
-@pytest.mark.parametrize("given", [{}, {"unbiased": False}, {"variance_floor": 0.4}], ids=str)
-@pytest.mark.parametrize("light", [0.4, 0.75, 1.0, 1.5])
-def test_a_class_of_a_few_light_rows_without_one_of_them(light: float, given: dict[str, Any]) -> None:
-    """Two or three rows are left of its three, with a weight below, at and above that of one or two whole rows."""
-    weight = np.ones(N)
-    weight[Y == 0] = 0.0
-    weight[np.flatnonzero(Y == 0)[:3]] = light
-    for name in ("gaussian", "lognormal"):
-        joint, _ = closed(name, as_table(TABLES[name]), weight, settings_of(name, given))
-        expected = refitted(name, as_table(TABLES[name]), weight, settings_of(name, given))
-        np.testing.assert_allclose(joint, expected, rtol=1e-7, atol=1e-7)
-
-
-def unknown_to_one(name: str) -> dict[str, Any]:
-    """The table of a family in which the last class knows one cell of each column, and another class two."""
-    last, other = np.flatnonzero(Y == 2)[1:], np.flatnonzero(Y == 1)[2:]
-    table = {}
-    for column, cells in TABLES[name].items():
-        nothing = None if cells.dtype == object else 0.0 if name in ("multinomial", "complement") else np.nan
-        table[column] = cells.copy()
-        table[column][np.concatenate([last, other])] = nothing
-    return table
-
-
-@pytest.mark.parametrize("weights", ["ones", "mixed"])
-@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("multivariate", "text multinomial")])
-def test_the_only_cells_of_a_class_left_out(name: str, weights: str) -> None:
-    """The class has other rows, but no other cell: there is nothing to say, or what all values have in common."""
-    table, weight = as_table(unknown_to_one(name)), WEIGHTS[weights]
-    for given in SETTINGS[name]:
-        settings = settings_of(name, given)
-        joint, told = closed(name, table, weight, settings)
-        np.testing.assert_allclose(joint, refitted(name, table, weight, settings), rtol=1e-7, atol=1e-7)
-        assert told.all()
-
-
-@pytest.mark.parametrize("name", ["bins", "tree-bins"])
-@pytest.mark.parametrize("weights", ["ones", "mixed"])
-@pytest.mark.parametrize(
-    "column",
-    [[1.0], [2.0, 2.0], [3.0, 3.0, 5.0], [1.0, 5.0], [4.0, 4.0, 4.0, 9.0, 9.0], [1.0, 2.0, 4.0, 8.0, 16.0]],
-    ids=str,
-)
-def test_the_few_numbers_of_a_column_left_out(column: list[float], weights: str, name: str) -> None:
-    """All other cells are gaps: without one row, one number or none may be left, and there is one bin or none."""
-    table, weight = as_table({"x": np.array([*column, *[np.nan] * (N - len(column))])}), WEIGHTS[weights]
-    for settings in (settings_of(name, given) for given in SETTINGS[name]):
-        joint, _ = closed(name, table, weight, settings)
-        np.testing.assert_allclose(joint, refitted(name, table, weight, settings), rtol=1e-9, atol=1e-9)
 
 
 def test_what_has_no_closed_form_says_so() -> None:
@@ -331,14 +216,6 @@ def test_gaps_left_out(weights: str, smoothing: MEstimate | Laplace) -> None:
                 slice(0, 1), expected[row : row + 1]
             )
     np.testing.assert_allclose(joint, expected, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("covariance", ["full", "pooled"])
-def test_one_column_is_a_block_of_its_own(covariance: Any) -> None:
-    table, settings = as_table({"x": NUMBERS[:, 0]}), Settings(covariance=covariance)
-    joint, told = closed("multivariate", table, WEIGHTS["mixed"], settings)
-    assert told.all()
-    np.testing.assert_allclose(joint, refitted("multivariate", table, WEIGHTS["mixed"], settings), rtol=1e-9)
 
 
 def test_every_family_with_a_closed_form_is_here() -> None:
