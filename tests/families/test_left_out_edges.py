@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likely.families import Settings
+from likely.families import MultivariateGaussian, Settings
 from likely.families.gaussian_kernels import moments_without
+from likely.families.protocol import LeftOut
+from likely.stats import Scatter
 from likely.table import as_table
 from tests.families.test_left_out import (
     COUNTS,
@@ -181,3 +183,49 @@ def test_a_column_that_is_constant_but_for_rounding_has_lost_nothing() -> None:
     rows[0, 0] = 1e6 + 1.0
     moments_without(rows, y, weight, 3.0 * one, 1e6 * one, 1.5 * one, out, exact)
     assert exact[0, 0], "next to nothing is left: it is counted anew"
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("unbiased", [True, False])
+def test_rows_that_take_too_much_along_are_left_over(covariance: Any, unbiased: bool) -> None:
+    """A row that has most of the scatter in its direction, and rows of a class of which two would be left."""
+    settings = Settings(covariance=covariance, unbiased=unbiased)
+    cells = np.random.default_rng(3).uniform(-1.0, 1.0, (N, 2))
+    cells[7] = 60.0, -60.0
+    few = np.where((Y != 2) | (np.cumsum(Y == 2) <= 3), 1.0, 0.0)
+    for weight, left_over in ((np.ones(N), {7}), (few, {7, *np.flatnonzero((Y == 2) & (few == 1.0)).tolist()})):
+        rows = np.flatnonzero(weight)
+        names = ("x", "y")
+        table = as_table(dict(zip(names, cells[rows].T, strict=True)))
+        seen, classes = Scatter.observe(cells[rows], Y[rows]), np.bincount(Y[rows]).astype(float)
+        asked = LeftOut(table, Y[rows], np.ones(len(rows)), classes)
+        most = MultivariateGaussian.leave_most_out(names, seen, asked, settings)
+        assert most is not None
+        joint = np.zeros((len(rows), K))
+        assert set(rows[most(slice(0, len(rows)), joint)].tolist()) == left_over
+        for place, row in enumerate(rows):
+            if row in left_over:
+                assert not joint[place].any()
+                continue
+            rest = rows[rows != row]
+            left = Scatter.observe(cells[rest], Y[rest])
+            belief = MultivariateGaussian.settle(names, left, np.bincount(Y[rest]).astype(float), settings)
+            expected = np.zeros((1, K))
+            belief.bind(as_table(dict(zip(names, cells[[row]].T, strict=True))))(slice(0, 1), expected)
+            np.testing.assert_allclose(joint[place], expected[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_floors_that_may_be_reached_are_left_to_others(scale: float) -> None:
+    """Whatever the unit of the numbers; and so is a class of two rows."""
+    names, cells = ("x", "y"), scale * NUMBERS[:, :2]
+    table = as_table(dict(zip(names, cells.T, strict=True)))
+    rows = LeftOut(table, Y, np.ones(N), np.bincount(Y).astype(float))
+    for floor, told in ((1e-9, True), (1e-4, True), (0.4, False), (2.0, False)):
+        for covariance in ("full", "pooled"):
+            settings = Settings(covariance=covariance, variance_floor=floor)  # type: ignore[arg-type]
+            most = MultivariateGaussian.leave_most_out(names, Scatter.observe(cells, Y), rows, settings)
+            assert (most is not None) == told
+    of = np.where(Y != 2, Y, np.where(np.cumsum(Y == 2) <= 2, 2, 1)).astype(np.int32)
+    two = LeftOut(table, of, np.ones(N), np.bincount(of).astype(float))
+    assert MultivariateGaussian.leave_most_out(names, Scatter.observe(cells, of), two, Settings()) is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
@@ -48,6 +49,16 @@ def test_likelihood_is_that_of_rows_left_out(family: str, variance: Any) -> None
         total += left.predict_joint_log_proba(values[[row], None])[0, y[row]] - np.log(0.5)
     # The overall mean, towards which a rate is smoothed, has the row in it still.
     assert told == pytest.approx(total / 60, rel=1e-9 if family != "poisson" else 1e-3)
+
+
+def test_bells_that_all_lie_on_the_floor() -> None:
+    """Four times the variance of all rows is more than any of them has."""
+    values, y = np.array([1.0, 2.0, 4.0, 5.0, 6.0, 9.0]), np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    for unbiased in (True, False):
+        found = likelihoods("x", Histogram.observe(values, y), Settings(variance_floor=4.0, unbiased=unbiased))
+        centre = np.array([values[(y == y[row]) & (np.arange(6) != row)].mean() for row in range(6)])
+        expected = stats.norm(centre, 2.0 * values.std()).logpdf(values).mean()
+        assert found["gaussian"] == pytest.approx(expected)
 
 
 def test_who_competes_for_a_column() -> None:
