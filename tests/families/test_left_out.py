@@ -105,6 +105,9 @@ def closed(name: str, table: Table, weight: Array | None, settings: Settings) ->
     return joint, told
 
 
+OFTEN = float((TABLES["aode"]["z"] == "s").sum() - 1)
+"""How often one of the values is there, if a row that has it is not."""
+
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "gaussian": [{}, {"unbiased": False}, {"variance_floor": 0.4}],
     "lognormal": [{}],
@@ -122,7 +125,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "multinomial": [{}, {"smoothing": 0.25}, {"smoothing": 0.0}],
     "complement": [{}, {"smoothing": 0.25}],
     "multivariate": [{}, {"covariance": "pooled"}, {"unbiased": False}, {"covariance": "pooled", "unbiased": False}],
-    "aode": [{}, {"fewest": 6.0}, {"fewest": 22.0}, {"smoothing": MEstimate(3.0)}, {"smoothing": 0.0}],
+    "aode": [{}, {"fewest": 6.0}, {"fewest": OFTEN}, {"smoothing": MEstimate(3.0)}, {"smoothing": 0.0}],
     "text multinomial": [{}, {"smoothing": 0.25}],
 }  # fmt: skip
 

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from likely import Laplace
 from likely.families import MultivariateGaussian, Settings
 from likely.families.gaussian_kernels import moments_without
+from likely.families.poisson import Poisson, log_poisson
 from likely.families.protocol import LeftOut
-from likely.stats import Scatter
+from likely.stats import Histogram, Scatter
 from likely.table import as_table
 from tests.families.test_left_out import (
     COUNTS,
@@ -150,7 +153,15 @@ def test_the_only_cells_of_a_class_left_out(name: str, weights: str) -> None:
 @pytest.mark.parametrize("weights", ["ones", "mixed"])
 @pytest.mark.parametrize(
     "column",
-    [[1.0], [2.0, 2.0], [3.0, 3.0, 5.0], [1.0, 5.0], [4.0, 4.0, 4.0, 9.0, 9.0], [1.0, 2.0, 4.0, 8.0, 16.0]],
+    [
+        [1.0],
+        [2.0, 2.0],
+        [3.0, 3.0, 5.0],
+        [1.0, 5.0],
+        [4.0, 4.0, 4.0, 9.0, 9.0],
+        [1.0, 2.0, 4.0, 8.0, 16.0],
+        [1.0, 2.0, 3.0, 4.0, 5.0],
+    ],
     ids=str,
 )
 def test_the_few_numbers_of_a_column_left_out(column: list[float], weights: str, name: str) -> None:
@@ -229,3 +240,39 @@ def test_floors_that_may_be_reached_are_left_to_others(scale: float) -> None:
     of = np.where(Y != 2, Y, np.where(np.cumsum(Y == 2) <= 2, 2, 1)).astype(np.int32)
     two = LeftOut(table, of, np.ones(N), np.bincount(of).astype(float))
     assert MultivariateGaussian.leave_most_out(names, Scatter.observe(cells, of), two, Settings()) is None
+
+
+@pytest.mark.parametrize("n_gaps", [1, 2, 3])
+@pytest.mark.parametrize("name", ["bins", "tree-bins", "categorical"])
+def test_the_few_gaps_of_a_column_left_out(name: str, n_gaps: int) -> None:
+    """The only gap says nothing of its row: without it, no cell of the column can be a gap."""
+    towns = np.where(np.arange(N) < n_gaps, None, np.array(["u", "v", "w"], dtype=object)[np.arange(N) // 2 % 3])
+    numbers = np.where(np.arange(N) < n_gaps, np.nan, np.round(NUMBERS[:, 0], 1))
+    table = as_table({"x": towns if name == "categorical" else numbers})
+    for given in ({"missing": "value"}, {"missing": "value", "smoothing": 0.0}):
+        settings = settings_of(name, given)
+        joint, _ = closed(name, table, None, settings)
+        np.testing.assert_allclose(joint, refitted(name, table, None, settings), rtol=1e-9, atol=1e-9)
+        assert joint[0].any() == (n_gaps > 1)
+
+
+def test_rates_of_rare_events() -> None:
+    """Without its only event a class has none; a count beyond all bounds is taken for the largest one."""
+    values, of = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 1.0]), np.array([0, 0, 0, 0, 1, 1, 1], dtype=np.int32)
+    told = Poisson.histogram_likelihood("x", Histogram.observe(values, of), Settings(smoothing={"x": Laplace(0.5)}))
+    rates = [(1.0 + 0.5 * 4 / 7) / 3.5] * 3 + [0.5 * 4 / 7 / 3.5] + [(e + 0.5 * 4 / 7) / 2.5 for e in (1.0, 3.0, 2.0)]
+    assert told == pytest.approx(stats.poisson(rates).logpmf(values).sum())
+    largest = log_poisson(np.array([1e302, 1.5e302, 1e308]), np.array([2.0]))
+    assert np.isfinite(largest).all() and largest[0] == largest[1] == largest[2]
+
+
+@pytest.mark.parametrize("lone", [0, 1, 2])
+def test_a_value_that_one_row_has_is_never_seen_without_it(lone: int) -> None:
+    """Whichever value it is: the first, one between the others, or the last."""
+    towns = np.array(["u", "v", "w"], dtype=object)[np.arange(N) // 2 % 2 + (np.arange(N) // 2 % 2 >= lone)]
+    towns = np.where(towns == ["u", "v", "w"][lone], "x", towns)
+    towns[5] = ["u", "v", "w"][lone]
+    for smoothing in (0.0, 0.5):
+        settings = settings_of("categorical", {"unseen": "smooth", "smoothing": smoothing})
+        joint, _ = closed("categorical", as_table({"x": towns}), None, settings)
+        np.testing.assert_allclose(joint, refitted("categorical", as_table({"x": towns}), None, settings), rtol=1e-9)

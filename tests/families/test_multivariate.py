@@ -225,6 +225,11 @@ def test_a_pair_that_little_weight_knows_rests_on_that_weight() -> None:
     expected = covariance[0, 1] / (deviation[0] * deviation[1])
     assert 0.01 < abs(expected) < 1.0
     assert own_correlations(seen, unbiased=True)[0, 0, 1] == pytest.approx(expected)
+    others = np.column_stack([np.arange(9.0), -np.arange(9.0)])
+    of = np.repeat([0, 1], 9).astype(np.int32)
+    both = Scatter.observe(np.vstack([rows, others]), of, np.where(of == 0, 0.5, 1.0))
+    found = own_correlations(both, unbiased=True)[:, 0, 1]
+    assert found.tolist() == pytest.approx([expected, -1.0]), "another class does not matter"
 
 
 def test_pairs_that_contradict_each_other_still_give_a_covariance() -> None:

@@ -25,7 +25,7 @@ def test_pseudo_counts() -> None:
     assert len(MEstimate(2.0).pseudo_counts("")) == 0 and MEstimate(2.0).pseudo_counts("a").tolist() == [2.0]
 
 
-@pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, 2 * LARGEST, "1", None, 1j])
+@pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, 1.5e100, 2 * LARGEST, "1", None, 1j])
 def test_pseudo_counts_are_finite_numbers_from_zero_up(bad: Any) -> None:
     for make in (Laplace, MEstimate, lambda given: smoothing_by_column(given, ["x"])):
         make(0.0), make(LARGEST), make(np.float32(0.5)), make(np.int64(2)), make(3)

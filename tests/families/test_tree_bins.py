@@ -21,6 +21,11 @@ rng = np.random.default_rng(8)
 
 def test_the_cuts_are_those_of_the_discretiser() -> None:
     cuts = TreeDiscretiser().fit(X, y)
+    for _ in range(30):
+        few, labels = np.round(rng.normal(size=40), 1), rng.integers(0, 3, 40).astype(np.int32)
+        labels[few > 0.4] = 0
+        found = cut_by_class(Histogram.observe(few, labels)).cuts
+        np.testing.assert_allclose(found, TreeDiscretiser().fit(few[:, None], labels).edges_["x0"], rtol=1e-12)
     noisy = np.round(rng.normal(size=400), 1)
     for column, labels in [*((X[:, j], y) for j in range(4)), (noisy, (noisy > 0.3) ^ (rng.random(400) < 0.2))]:
         codes = np.asarray(labels).astype(np.int32)

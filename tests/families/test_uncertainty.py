@@ -111,6 +111,11 @@ def test_rates_of_what_lies_outside_or_never_happens() -> None:
     assert not gaps.any()
     none = asked("poisson", {"x": np.zeros(15)}, {"x": [0.0]}, smoothing=nothing)
     assert not none.any()
+    x = np.where(Y == 2, np.nan, COUNTS[:, 0])
+    unknown = asked("poisson", {"x": x}, {"x": [3.0]}, smoothing=nothing)[:, 2]
+    mean = np.array([np.nanmean(x)])  # a class of which nothing is known is believed to be one row of all classes' mean
+    assert unknown[0] == pytest.approx(3.0 * log_bias(mean)[0])
+    assert unknown[1] == pytest.approx(9.0 * trigamma(mean)[0] - 6.0 + mean[0])
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])

@@ -122,7 +122,7 @@ class BinnedDensity(ABC):
     def outcomes(self, column: str, points: int) -> Outcomes:
         """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""
         ends = np.column_stack([self.edges[:-1], np.nextafter(self.edges[1:], -np.inf)])
-        shares = np.repeat(0.5 * self.shares(), 2, axis=0)
+        shares = np.repeat(self.shares(), 2, axis=0)
         density = np.repeat(np.exp(self.table[FIRST:]), 2, axis=0)
         return Outcomes(ends.ravel(), normalised(shares), density, self.edges)
 
