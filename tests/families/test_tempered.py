@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from likely import AODEClassifier, BayesClassifier
 from likely.arrays import Array
-from likely.families.protocol import FittedFamily, HasParameters, Positional
+from likely.families.protocol import FittedFamily, HasParameters, HasTokens, Positional
 from likely.families.tempered import Tempered, bare, weight_of
 from likely.table import as_table
 
@@ -56,3 +58,17 @@ def test_its_weight_is_listed_before_the_numbers_of_the_family() -> None:
 def test_a_row_costs_what_it_costs_the_family() -> None:
     (pairs,) = AODEClassifier().fit(TABLE, LABELS).model_.beliefs
     assert Tempered(pairs, 0.5).work == 4 and Tempered(learned("gaussian"), 0.5).work == 2
+
+
+def test_a_weight_of_zero_writes_nothing_and_words_have_the_weight() -> None:
+    belief: Any = learned("gaussian")
+    assert Tempered(belief, 0.0).sql_terms(None, 0) == () and Tempered(belief, 1.0).sql_terms(None, 0) != ()  # type: ignore[arg-type]
+    texts = {"t": ["ant bee ant", "cow bee", "ant"]}
+    (words,) = BayesClassifier(schema={"t": "text"}).fit(texts, ["p", "q", "q"]).model_.beliefs
+    assert isinstance(words, HasTokens)
+    found, plain = Tempered(words, 0.25).tokens(as_table(texts)), words.tokens(as_table(texts))
+    assert found is not None and plain is not None and Tempered(belief, 0.25).tokens(as_table(TABLE)) is None
+    for text, same in zip(found, plain, strict=True):
+        assert [token[:2] for token in text] == [token[:2] for token in same]
+        for token, other in zip(text, same, strict=True):
+            np.testing.assert_allclose(token.evidence, 0.25 * other.evidence)

@@ -14,6 +14,7 @@ from likely.families.tree_bins import LEVEL, cut_by_class
 from likely.measures import confident_errors
 from likely.models.export import numbers_of
 from likely.stats import Histogram
+from likely.stats.binning import cut
 
 X, y = load_iris(return_X_y=True)
 rng = np.random.default_rng(8)
@@ -78,6 +79,11 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
 
 
 def test_nothing_to_cut() -> None:
+    for nothing in ([np.nan, np.nan], [7.0, np.nan]):
+        seen = Histogram.observe(np.array(nothing), np.array([0, 1], dtype=np.int32))
+        found, same = cut_by_class(seen), cut(seen, 5)
+        assert found.edges.tolist() == same.edges.tolist() and found.of_cell.tolist() == same.of_cell.tolist()
+    assert cut_by_class(Histogram.observe(np.full(2, np.nan), np.zeros(2, dtype=np.int32))).edges.tolist() == [0.0, 1.0]
     clf = BayesClassifier(families="tree-bins").fit([[1.0], [1.0], [1.0]], ["a", "b", "a"])
     assert clf.predict([[1.0], [7.0], [np.nan]]).tolist() == ["a", "a", "a"]
 
