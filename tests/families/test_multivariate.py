@@ -20,7 +20,7 @@ from likely.families.multivariate_covariance import (
     shrinkage_of,
     within_correlation,
 )
-from likely.stats import Scatter
+from likely.stats import Moments, Scatter
 from likely.table import as_table
 
 rng = np.random.default_rng(11)
@@ -175,6 +175,17 @@ def test_a_class_that_saw_a_pair_once_borrows_its_correlation(unbiased: bool) ->
     found, within = own_correlations(seen, unbiased=unbiased), within_correlation(seen, unbiased=unbiased)
     np.testing.assert_allclose(found[1], within, rtol=1e-12)
     np.testing.assert_allclose(within, np.corrcoef(X[of == 0].T), rtol=1e-10)
+
+
+@pytest.mark.parametrize("unbiased", [True, False])
+def test_what_rounding_left_of_a_column_moves_with_none(unbiased: bool) -> None:
+    """Of a column at a million a spread below 4e-9 is rounding, and its correlations are noise."""
+    n, cross = np.full((2, 2), 4.0), np.broadcast_to([[1.0, 0.9], [0.9, 1.0]], (2, 2, 2)).copy()
+    for spread, found in ((1e-9, 0.0), (1e-8, 0.9)):
+        moments = Moments(n, np.array([[1e6, 0.5], [1e6, 2.5]]), np.array([[spread, 1.0], [spread, 2.0]]))
+        seen = Scatter(moments, cross.copy())
+        np.testing.assert_allclose(own_correlations(seen, unbiased=unbiased)[:, 0, 1], found)
+        np.testing.assert_allclose(within_correlation(seen, unbiased=unbiased)[0, 1], found * 3.0 / np.sqrt(10.0))
 
 
 def test_no_correlation_is_beyond_one() -> None:
