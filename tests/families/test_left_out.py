@@ -154,16 +154,22 @@ def test_a_row_left_out_is_judged_as_one_never_learned(name: str, given: dict[st
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("smoothing", [1.0, 0.25])
-@pytest.mark.parametrize("name", ["multinomial", "complement", "bernoulli"])
+@pytest.mark.parametrize(
+    ("name", "smoothing"),
+    [
+        *((name, Laplace(gamma)) for name in ("multinomial", "complement", "bernoulli") for gamma in (1.0, 0.25)),
+        ("bernoulli", MEstimate(4.0, {True: 0.25, False: 0.75})),
+    ],
+    ids=str,
+)
 def test_a_row_of_a_sparse_matrix_is_left_out_as_one_of_a_dense_one(
-    name: str, smoothing: float, weights: str, monkeypatch: pytest.MonkeyPatch
+    name: str, smoothing: Laplace | MEstimate, weights: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same rows and counts, kept as a sparse table: most columns were met in one class only."""
     cells = np.where(np.arange(12) % 3 == Y[:, None], rng.poisson(0.7, (N, 12)), 0.0)
     cells[:, 0] = COUNTS[:, 0]
     names = tuple(f"x{place}" for place in range(12))
-    settings = Settings(smoothing=dict.fromkeys(names, Laplace(smoothing)))
+    settings = Settings(smoothing=dict.fromkeys(names, smoothing))
     dense, _ = closed(name, as_table(cells), WEIGHTS[weights], settings)
     monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
     thin, _ = closed(name, as_table(sparse.csr_array(cells)), WEIGHTS[weights], settings)
