@@ -76,7 +76,7 @@ def test_floors_follow_the_whole_spread(heavy: float, unbiased: bool) -> None:
     weight, x = np.ones(N), NUMBERS[:, 0].copy()
     weight[6], x[6] = heavy, np.average(x)
     table = as_table({"x": x, "z": np.where(Y == 2, 0.3, 1.0) * NUMBERS[:, 2]})
-    for floor in np.geomspace(0.01, 2.0, 12):
+    for floor in (0.0, *np.geomspace(0.01, 2.0, 12)):
         settings = Settings(variance_floor=float(floor), unbiased=unbiased)
         joint, _ = closed("gaussian", table, weight, settings)
         np.testing.assert_allclose(joint, refitted("gaussian", table, weight, settings), rtol=1e-7, atol=1e-7)
