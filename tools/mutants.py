@@ -347,6 +347,17 @@ def functions_of(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.Fun
         yield from functions_of(child, name)
 
 
+@cache
+def asks_for(path: Path, kernel: str) -> frozenset[str]:
+    """The tests of a file that name a kernel, which they may call themselves."""
+    text = path.read_text()
+    tests = functions_of(ast.parse(text)) if kernel in text else ()
+    return frozenset(
+        f"{path.relative_to(ROOT)}::{name}" for name, test in tests
+        if any(kernel in (getattr(node, "id", ""), getattr(node, "attr", "")) for node in ast.walk(test))
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Suite:
     """The tests of a package, and what each reaches."""
@@ -367,7 +378,10 @@ class Suite:
             if any(each.startswith(wanted) for each in names)
             or (wanted == (own,) and not any(each.startswith(f"{package}/") for each in names))
         }  # fmt: skip
-        for path, reached in self.reached.items():  # what one test keeps, others of its file may look at
+        for path, reached in self.reached.items():
+            asking = asks_for(path, name) if name in kernels(tree) else ()
+            found |= {test: seconds for test, (seconds, _) in reached.items() if test.split("[")[0] in asking}
+            # What one test keeps, others of its file may look at.
             if "cache" in path.read_text() and found.keys() & reached.keys():
                 found |= {test: seconds for test, (seconds, _) in reached.items()}
         return dict(sorted(found.items(), key=lambda pair: pair[1]))

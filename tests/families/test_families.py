@@ -287,11 +287,18 @@ def test_presence_and_gaps_lean_towards_the_proportions_given() -> None:
 def test_uneven_smoothing_of_sparse_presence(uneven: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where columns have different pseudo-counts, or one is zero, no class can share what it says of unseen ones."""
     cells = np.where(np.arange(15) % 3 == y[:, None], rng.poisson(0.9, size=(120, 15)), 0.0)
+    alone = BayesClassifier(families="bernoulli").fit(cells[:, :1], y)
     dense = BayesClassifier(families="bernoulli", smoothing=uneven).fit(cells, y)
     monkeypatch.setattr(feature_counts, "DENSE_CELLS", 0)
     thin = BayesClassifier(families="bernoulli", smoothing=uneven).fit(sparse.csr_array(cells), y)
     np.testing.assert_allclose(
         thin.predict_joint_log_proba(sparse.csr_array(cells)), dense.predict_joint_log_proba(cells), rtol=1e-12
+    )
+    one = BayesClassifier(families="bernoulli").fit(sparse.csr_array(cells[:, :1]), y)
+    (seen,) = one.summary_.parts.values()
+    assert sparse.issparse(seen.present.table)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(
+        one.predict_joint_log_proba(sparse.csr_array(cells[:, :1])), alone.predict_joint_log_proba(cells[:, :1])
     )
 
 

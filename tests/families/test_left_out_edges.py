@@ -154,6 +154,7 @@ def test_the_only_cells_of_a_class_left_out(name: str, weights: str) -> None:
 @pytest.mark.parametrize(
     "column",
     [
+        [],
         [1.0],
         [2.0, 2.0],
         [3.0, 3.0, 5.0],

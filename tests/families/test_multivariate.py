@@ -194,7 +194,7 @@ def test_no_correlation_is_beyond_one() -> None:
     for _ in range(60):
         rows = np.where(rng.random((8, 2)) < 0.4, np.nan, rng.normal(size=(8, 1)) + 0.05 * rng.normal(size=(8, 2)))
         seen = Scatter.observe(rows, np.zeros(8, dtype=np.int32))
-        if (seen.pair_n <= 2.0).any():
+        if (seen.pair_n <= 1.0).any():
             continue
         raw = seen.covariance(unbiased=True)[0, 0, 1] / seen.moments.deviation(unbiased=True)[0].prod()
         beyond += abs(raw) > 1.0

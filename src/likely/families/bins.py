@@ -225,7 +225,7 @@ class OwnBins:
         nothing = np.zeros_like(self.known)
         if self.gaps is None or less(self.gaps.sum(keepdims=True), np.array([weight]))[0] == 0.0:
             return nothing, nothing
-        count = share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64))
+        count = max(share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64)), 1)
         pseudo = self.smoothing.pseudo_counts(range(count + 1))
         total = self.known + self.gaps
         said = log_share(self.gaps + pseudo[-1], total + pseudo.sum(), len(pseudo))
@@ -269,8 +269,8 @@ class OwnBins:
         every = np.arange(n)
         before = first - 1 - (gone & (cells == first - 1))
         after = last + 1 + (gone & (cells == last + 1))
-        low = floats_at(cells_between(self.seen, np.clip(before, 0, n - 1), first) << shift)
-        high = floats_at(cells_between(self.seen, last, np.clip(after, 0, n - 1)) << shift)
+        low = floats_at(cells_between(self.seen, np.maximum(before, 0), first) << shift)
+        high = floats_at(cells_between(self.seen, last, np.minimum(after, n - 1)) << shift)
         ends = {-1: outer_edges(lows, highs)}
         for cell in {0, 1, n - 2, n - 1} & set(cells[gone].tolist()):
             rest = every != cell
