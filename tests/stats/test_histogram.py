@@ -220,6 +220,8 @@ def test_unsound_histograms(bad: Histogram) -> None:
         ([1, 9, 2], 2, [0, 0, 1]),
         ([2, 9, 1], 2, [0, 1, 1]),
         ([5, 1, 1, 1, 1, 5], 3, [0, 1, 1, 1, 1, 2]),
+        ([2, 9, 1, 8, 1], 3, [0, 1, 2, 2, 2]),  # two too many: what two of them joined to is then weighed as a whole
+        ([8, 1, 9, 3, 8, 3], 4, [0, 0, 1, 2, 2, 3]),
         ([0, 0], 2, [0, 1]),
         ([3], 1, [0]),
     ],
