@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from likely.errors import DataError, NotMergeable
 from likely.stats import Histogram
 from likely.stats.binning import cut
-from likely.stats.histogram import FARTHEST, FINER_INTERVALS, MOST_CELLS, floats_at, places_of, share_out
+from likely.stats.histogram import (
+    FARTHEST,
+    FINER_INTERVALS,
+    MOST_CELLS,
+    equal_intervals,
+    floats_at,
+    places_of,
+    share_out,
+)
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -156,6 +164,13 @@ def test_tables_of_values_have_ten_intervals_or_finer_ones() -> None:
     assert seen.shape == (2, 1)
 
 
+def test_the_last_interval_holds_what_weighs_next_to_nothing() -> None:
+    fine = np.array([[*[1.0] * 11, 1e-30], [*[0.0] * 11, 2e-30]])
+    assert equal_intervals(fine).shape == (2, 10) and equal_intervals(fine)[1].tolist() == [0.0] * 9 + [2e-30]
+    assert equal_intervals(fine, 12) is fine and equal_intervals(0.0 * fine).shape == (2, 12)
+    assert equal_intervals(1e-200 * fine).shape == (2, 10)
+
+
 def test_moments_are_those_of_the_middles() -> None:
     seen = two_classes([1.0, 2.0, 2.0, np.nan], [7.0]).moments()
     assert seen.n.tolist() == [[3.0], [1.0]] and seen.mean[1, 0] == 7.0
@@ -192,6 +207,7 @@ def unsound(shift: int = 0, cells: tuple[int, ...] = (1, 2), counts: object = ((
     [
         unsound(shift=-1),
         unsound(shift=64),
+        unsound(shift=64, cells=(-1, 0)),
         unsound(cells=(2, 1)),
         unsound(cells=(1, 1)),
         unsound(cells=(1, FARTHEST + 1)),
@@ -222,6 +238,11 @@ def test_unsound_histograms(bad: Histogram) -> None:
         ([5, 1, 1, 1, 1, 5], 3, [0, 1, 1, 1, 1, 2]),
         ([2, 9, 1, 8, 1], 3, [0, 1, 2, 2, 2]),  # two too many: what two of them joined to is then weighed as a whole
         ([8, 1, 9, 3, 8, 3], 4, [0, 0, 1, 2, 2, 3]),
+        ([9, 1, 0, 0.5, 3], 5, [0, 1, 2, 2, 3]),
+        ([0.5, 8, 0, 3, 8, 0.5, 8], 4, [0, 0, 1, 1, 2, 2, 3]),
+        ([8, 0.5, 0.5, 3], 4, [0, 1, 2, 3]),
+        ([0.5, 12], 4, [0, 1]),
+        ([0, 3], 3, [0, 1]),
         ([0, 0], 2, [0, 1]),
         ([3], 1, [0]),
     ],

@@ -7,6 +7,17 @@ import pytest
 
 from likely.errors import DataError, NotMergeable
 from likely.numerics import HEAVIEST
+from likely.stats import (
+    STATISTICS,
+    FeatureCounts,
+    Histogram,
+    Moments,
+    PairCounts,
+    Presence,
+    Scatter,
+    TokenCounts,
+    ValueCounts,
+)
 from likely.stats.protocol import (
     as_counted,
     difference_of_shares,
@@ -99,3 +110,9 @@ def test_more_than_came_cannot_leave() -> None:
         with pytest.raises(NotMergeable):
             leave(np.array([9.0, before]), np.array([1.0, out]))
         assert less(np.array([before]), np.array([out]))[0] == 0.0
+
+
+def test_statistics_of_single_columns_and_of_groups() -> None:
+    single = {name for name, kind in STATISTICS.items() if kind.by_column}
+    assert single == {name for name, kind in STATISTICS.items() if kind in (Histogram, TokenCounts, ValueCounts)}
+    assert {Moments, Scatter, FeatureCounts, Presence, PairCounts} <= set(STATISTICS.values())
