@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from likely.errors import DataError, NotMergeable
 from likely.numerics import HEAVIEST
 from likely.stats import (
     STATISTICS,
+    ClassWeights,
     FeatureCounts,
     Histogram,
     Moments,
@@ -116,3 +119,18 @@ def test_statistics_of_single_columns_and_of_groups() -> None:
     single = {name for name, kind in STATISTICS.items() if kind.by_column}
     assert single == {name for name, kind in STATISTICS.items() if kind in (Histogram, TokenCounts, ValueCounts)}
     assert {Moments, Scatter, FeatureCounts, Presence, PairCounts} <= set(STATISTICS.values())
+
+
+def test_nothing_has_no_class_and_no_column_but_the_one_it_describes() -> None:
+    for kind in (Moments, Scatter, FeatureCounts, Presence):
+        none: Any = kind.empty()
+        assert none.shape == (0, 0) and kind.empty(2, 3).shape == (2, 3)
+        none.validate()
+    for single in (Histogram, ValueCounts):
+        assert single.empty().shape == (0, 1) and single.empty(2).shape == (2, 1)
+        single.empty(2).validate()
+    assert TokenCounts.empty().shape == (0, 1) and TokenCounts.empty(None, 2).shape == (2, 1)
+    TokenCounts.empty(None, 2).validate()
+    classes = ClassWeights.empty()
+    classes.validate()
+    assert len(classes.labels) == len(classes.weights) == len(classes.rows) == 0
