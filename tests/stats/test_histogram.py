@@ -35,6 +35,11 @@ def test_places_are_in_the_order_of_the_numbers(values: list[float]) -> None:
     np.testing.assert_array_equal(floats_at(places), ordered)
 
 
+def test_zero_has_no_sign() -> None:
+    assert places_of(np.array([0.0, -0.0])).tolist() == [0, 0]
+    assert not np.signbit(floats_at(np.zeros(1, dtype=np.int64))).any()
+
+
 @pytest.mark.parametrize("spread, offset", [(1.0, 0.0), (1.0, 1e8), (1e-170, 0.0), (1e300, 0.0)])
 def test_many_numbers_keep_their_shape(spread: float, offset: float) -> None:
     values = offset + spread * np.random.default_rng(0).normal(size=50_000)
@@ -126,6 +131,7 @@ def test_numbers_of_every_size_and_both_signs_have_finite_cells() -> None:
     places = seen.codes(column)
     assert np.isfinite(seen.lows()).all() and np.isfinite(seen.highs()).all()
     assert (seen.lows()[places] <= column).all() and (column <= seen.highs()[places]).all()
+    assert seen.codes(np.array([np.inf, -np.inf, np.nan])).tolist() == [-1, -1, -1]
 
 
 # What a histogram says of its column.
@@ -150,6 +156,8 @@ def test_classes_with_the_same_shares_may_still_be_known_more_often() -> None:
     some = two_classes([1.0], [])
     assert some.difference(1, some, 1) is None
     assert some.difference(1, some, 0) == ("share", "≤ 1", "0.0000", "1.0000")
+    apart = two_classes([1.0, 1.0, 2.0, 5.0], [1.0, 3.0, 5.0, 5.0])
+    assert Histogram(0, apart.cells, 1e-200 * apart.counts).difference(0, apart, 1) == apart.difference(0, apart, 1)
     light = Histogram(0, seen.cells, 1e-200 * seen.counts)
     assert light.difference(0, light, 1) == ("known", "", "2e-200", "4e-200")
 
@@ -169,6 +177,8 @@ def test_the_last_interval_holds_what_weighs_next_to_nothing() -> None:
     assert equal_intervals(fine).shape == (2, 10) and equal_intervals(fine)[1].tolist() == [0.0] * 9 + [2e-30]
     assert equal_intervals(fine, 12) is fine and equal_intervals(0.0 * fine).shape == (2, 12)
     assert equal_intervals(1e-200 * fine).shape == (2, 10)
+    ten = fine[:, 2:]
+    assert equal_intervals(ten) is ten
 
 
 def test_moments_are_those_of_the_middles() -> None:
