@@ -339,7 +339,8 @@ def test_what_every_mistake_costs(n: int) -> None:
     even = 3.0 * (1.0 - np.eye(n))
     assert _mistake(even) == _mistake(Loss.zero_one(list(range(n))).costs * 3.0) == 3.0
     assert _mistake(Loss.zero_one(list(range(n))).costs) == 1.0 and _mistake(-even) is None
-    assert _mistake(np.zeros((1, 1))) == 1.0 and _mistake(np.broadcast_to(even, (7, n, n))) is None
+    assert _mistake(np.zeros((n, n))) is None and _mistake(np.zeros((1, 1))) == 1.0
+    assert _mistake(np.broadcast_to(even, (7, n, n))) is None
     for place in np.ndindex(n, n):
         other = even.copy()
         other[place] += 1.0
@@ -351,3 +352,10 @@ def test_what_every_mistake_costs(n: int) -> None:
         assert moved_on(moved) and np.array_equal(moved, even) and _mistake(moved) == 3.0
         line[place] += 1.0
         assert _mistake(moved) is None
+
+
+def test_costs_are_numbers_of_at_most_1e300() -> None:
+    for sign in (1.0, -1.0):
+        assert Loss([[0.0, sign * 1e300], [1.0, 0.0]], decisions="ab", truths="xy").costs[0, 1] == sign * 1e300
+        with pytest.raises(SettingsError, match=r"is -?1.5e\+300: every cost is a finite number"):
+            Loss([[0.0, sign * 1.5e300], [1.0, 0.0]], decisions="ab", truths="xy")
