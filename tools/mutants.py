@@ -153,14 +153,20 @@ def kernels(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {f.name: f for f in functions if any("kernel" in ast.unparse(d) for d in f.decorator_list)}
 
 
-def uncache(tree: ast.Module, names: set[str]) -> set[str]:
-    """Let all kernels that have or call one of the names be compiled anew; the names with those of the kernels."""
+def with_callers(tree: ast.Module, names: set[str]) -> set[str]:
+    """The names with those of the kernels that have or call one of them."""
     compiled, size = kernels(tree), -1
     while len(names) > size:
         size = len(names)
         names = names | {
             k for k, f in compiled.items() if names & {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         }
+    return names
+
+
+def uncache(tree: ast.Module, names: set[str]) -> set[str]:
+    """Let all kernels that have or call one of the names be compiled anew; the names with those of the kernels."""
+    compiled, names = kernels(tree), with_callers(tree, names)
     for name in names & compiled.keys():
         compiled[name].decorator_list = [_uncached(decorator) for decorator in compiled[name].decorator_list]
     return names
@@ -379,7 +385,8 @@ class Suite:
             or (wanted == (own,) and not any(each.startswith(f"{package}/") for each in names))
         }  # fmt: skip
         for path, reached in self.reached.items():
-            asking = asks_for(path, name) if name in kernels(tree) else ()
+            changed = with_callers(tree, {name}) if name in kernels(tree) else ()
+            asking = {test for kernel in changed for test in asks_for(path, kernel)}
             found |= {test: seconds for test, (seconds, _) in reached.items() if test.split("[")[0] in asking}
             # What one test keeps, others of its file may look at.
             if "cache" in path.read_text() and found.keys() & reached.keys():
