@@ -77,6 +77,7 @@ def test_atoms_in_bins_of_equal_weight(mass: list[float], n_bins: int, expected:
         ([2, 0.5, 0.5], 4.0, [0, 0, 0]),
         ([3, 5, 1, 5, 1, 0.5], 1.5, [0, 1, 1, 2, 3, 3]),
         ([4, 1, 4, 1, 5], 2.0, [0, 0, 1, 1, 2]),
+        ([2, 4, 2, 4, 2], 2.0, [0, 1, 2, 3, 4]),
     ],
 )
 def test_small_bins_join_the_lighter_neighbour(mass: list[float], least: float, expected: list[int]) -> None:
