@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from likely import REFUSED, Loss, SettingsError
+from likely.decide import loss_tables
 from likely.decide.loss import moved_on, shown_order
 from likely.decide.loss_matrix import _mistake
 
@@ -359,3 +360,22 @@ def test_costs_are_numbers_of_at_most_1e300() -> None:
         assert Loss([[0.0, sign * 1e300], [1.0, 0.0]], decisions="ab", truths="xy").costs[0, 1] == sign * 1e300
         with pytest.raises(SettingsError, match=r"is -?1.5e\+300: every cost is a finite number"):
             Loss([[0.0, sign * 1.5e300], [1.0, 0.0]], decisions="ab", truths="xy")
+
+
+@pytest.mark.parametrize("cells", [1, 3, 1 << 22])
+def test_a_bad_cost_is_named_whatever_is_looked_at_at_once(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_tables, "CHECKED_CELLS", cells)
+    costs = np.ones((4, 3))
+    costs[2, 1] = np.nan
+    with pytest.raises(SettingsError, match="decision 'c' under the truth 'y' is nan"):
+        Loss(costs, decisions="abcd", truths="xyz")
+    rows = np.ones((5, 4, 3))
+    rows[3, 1, 2] = np.inf
+    with pytest.raises(SettingsError, match="decision 'b' under the truth 'z' in row 3 is inf"):
+        Loss(rows, decisions="abcd", truths="xyz")
+
+
+def test_classes_without_a_name_are_called_what_they_are() -> None:
+    loss = Loss.binary(5.0, 1.0)
+    assert sorted(str(truth) for truth in loss.truths) == ["negative", "positive"]
+    assert sorted(map(repr, loss.truths)) == ["'negative'", "'positive'"]
