@@ -153,14 +153,20 @@ def kernels(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {f.name: f for f in functions if any("kernel" in ast.unparse(d) for d in f.decorator_list)}
 
 
-def uncache(tree: ast.Module, names: set[str]) -> set[str]:
-    """Let all kernels that have or call one of the names be compiled anew; the names with those of the kernels."""
+def with_callers(tree: ast.Module, names: set[str]) -> set[str]:
+    """The names with those of the kernels that have or call one of them."""
     compiled, size = kernels(tree), -1
     while len(names) > size:
         size = len(names)
         names = names | {
             k for k, f in compiled.items() if names & {n.id for n in ast.walk(f) if isinstance(n, ast.Name)}
         }
+    return names
+
+
+def uncache(tree: ast.Module, names: set[str]) -> set[str]:
+    """Let all kernels that have or call one of the names be compiled anew; the names with those of the kernels."""
+    compiled, names = kernels(tree), with_callers(tree, names)
     for name in names & compiled.keys():
         compiled[name].decorator_list = [_uncached(decorator) for decorator in compiled[name].decorator_list]
     return names
@@ -347,6 +353,17 @@ def functions_of(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.Fun
         yield from functions_of(child, name)
 
 
+@cache
+def asks_for(path: Path, kernel: str) -> frozenset[str]:
+    """The tests of a file that name a kernel, which they may call themselves."""
+    text = path.read_text()
+    tests = functions_of(ast.parse(text)) if kernel in text else ()
+    return frozenset(
+        f"{path.relative_to(ROOT)}::{name}" for name, test in tests
+        if any(kernel in (getattr(node, "id", ""), getattr(node, "attr", "")) for node in ast.walk(test))
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Suite:
     """The tests of a package, and what each reaches."""
@@ -355,7 +372,7 @@ class Suite:
 
     def tests_of(self, mutant: Mutant, tree: ast.Module) -> dict[str, float]:
         """The tests that reach a mutant with their seconds, the quickest first."""
-        own, name = f"{mutant.module}:", mutant.function
+        own, name, package = f"{mutant.module}:", mutant.function, mutant.module.split("/")[0]
         if name in kernels(tree):
             wanted = tuple(callers_of(mutant.module, name))
         else:  # what stands in a class or at the head of a module is reached by all that use the module
@@ -363,9 +380,15 @@ class Suite:
         found = {
             test: seconds
             for reached in self.reached.values() for test, (seconds, names) in reached.items()
+            # A test that calls nothing of the package may look at what stands in a class or at the head of a module.
             if any(each.startswith(wanted) for each in names)
+            or (wanted == (own,) and not any(each.startswith(f"{package}/") for each in names))
         }  # fmt: skip
-        for path, reached in self.reached.items():  # what one test keeps, others of its file may look at
+        for path, reached in self.reached.items():
+            changed = with_callers(tree, {name}) if name in kernels(tree) else ()
+            asking = {test for kernel in changed for test in asks_for(path, kernel)}
+            found |= {test: seconds for test, (seconds, _) in reached.items() if test.split("[")[0] in asking}
+            # What one test keeps, others of its file may look at.
             if "cache" in path.read_text() and found.keys() & reached.keys():
                 found |= {test: seconds for test, (seconds, _) in reached.items()}
         return dict(sorted(found.items(), key=lambda pair: pair[1]))

@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from likely import REFUSED, Loss, SettingsError
-from likely.decide.loss import shown_order
+from likely.decide import loss_tables
+from likely.decide.loss import moved_on, shown_order
+from likely.decide.loss_matrix import _mistake
 from likely.errors import FileError
 
 CREDIT = {"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}
@@ -354,3 +356,50 @@ def test_a_file_with_one_cell_in_its_first_line_is_no_table(tmp_path: Path) -> N
 def test_as_many_classes_as_are_shown_leave_none_out() -> None:
     assert "more" not in str(Loss.zero_one("abcdefgh"))
     assert str(Loss.zero_one("abcdefghi")).count("… 1 more") == 2
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_what_every_mistake_costs(n: int) -> None:
+    """Known where all cost the same, also of lines that are one line in memory, each moved on by one cell."""
+    even = 3.0 * (1.0 - np.eye(n))
+    assert _mistake(even) == _mistake(Loss.zero_one(list(range(n))).costs * 3.0) == 3.0
+    assert _mistake(Loss.zero_one(list(range(n))).costs) == 1.0 and _mistake(-even) is None
+    assert _mistake(np.zeros((n, n))) is None and _mistake(np.zeros((1, 1))) == 1.0
+    assert _mistake(np.broadcast_to(even, (7, n, n))) is None
+    for place in np.ndindex(n, n):
+        other = even.copy()
+        other[place] += 1.0
+        assert _mistake(other) is None
+    for place in range(2 * n - 1):
+        line = np.full(2 * n - 1, 3.0)
+        line[n - 1] = 0.0
+        moved = np.lib.stride_tricks.as_strided(line[n - 1 :], (n, n), (-8, 8))
+        assert moved_on(moved) and np.array_equal(moved, even) and _mistake(moved) == 3.0
+        line[place] += 1.0
+        assert _mistake(moved) is None
+
+
+def test_costs_are_numbers_of_at_most_1e300() -> None:
+    for sign in (1.0, -1.0):
+        assert Loss([[0.0, sign * 1e300], [1.0, 0.0]], decisions="ab", truths="xy").costs[0, 1] == sign * 1e300
+        with pytest.raises(SettingsError, match=r"is -?1.5e\+300: every cost is a finite number"):
+            Loss([[0.0, sign * 1.5e300], [1.0, 0.0]], decisions="ab", truths="xy")
+
+
+@pytest.mark.parametrize("cells", [1, 3, 1 << 22])
+def test_a_bad_cost_is_named_whatever_is_looked_at_at_once(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_tables, "CHECKED_CELLS", cells)
+    costs = np.ones((4, 3))
+    costs[2, 1] = np.nan
+    with pytest.raises(SettingsError, match="decision 'c' under the truth 'y' is nan"):
+        Loss(costs, decisions="abcd", truths="xyz")
+    rows = np.ones((5, 4, 3))
+    rows[3, 1, 2] = np.inf
+    with pytest.raises(SettingsError, match="decision 'b' under the truth 'z' in row 3 is inf"):
+        Loss(rows, decisions="abcd", truths="xyz")
+
+
+def test_classes_without_a_name_are_called_what_they_are() -> None:
+    loss = Loss.binary(5.0, 1.0)
+    assert sorted(str(truth) for truth in loss.truths) == ["negative", "positive"]
+    assert sorted(map(repr, loss.truths)) == ["'negative'", "'positive'"]

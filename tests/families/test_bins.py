@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import likely
@@ -104,6 +106,26 @@ def test_other_numbers_of_bins_need_no_data() -> None:
     clf = BayesClassifier(families="bins").fit(X, y)
     assert len(bins_of(BayesClassifier(families="bins").fit(X[:, :1], y).resettle(bins=3)).edges) == 4
     assert len(clf.resettle(bins=20).model_.beliefs[0].edges) > 11  # type: ignore[union-attr]
+
+
+def test_intervals_are_named_by_as_many_digits_as_tell_them_apart() -> None:
+    def named(values: list[float]) -> list[Any]:
+        clf = BayesClassifier(families="bins", bins=2).fit(np.array(values)[:, None], [0] * len(values))
+        return [each.value for each in bins_of(clf).parameters()]
+
+    assert named([0.0, 0.0, 2 / 3, 2 / 3]) == ["-0.3333333333 to 0.3333333333", "0.3333333333 to 1"]
+    close = named([1.0, 1.0, 1.0 + 2e-12, 1.0 + 2e-12])
+    assert close[0].split(" to ")[1] == close[1].split(" to ")[0] == f"{1.0 + 1e-12:.17g}"
+
+
+def test_a_number_at_a_cut_is_in_the_bin_above_in_a_query_too() -> None:
+    clf = BayesClassifier(families="bins", bins=4).fit({"x": np.arange(8.0)}, np.repeat(["a", "b"], 4))
+    asked = bins_of(clf).edges
+    engine = duckdb.connect()
+    engine.register("t", pa.table({"x": asked, "row": np.arange(len(asked))}))
+    found = engine.sql(clf.to_sql("duckdb", "t")).to_arrow_table().sort_by("row")
+    np.testing.assert_allclose(found.column("P(a)").to_pylist(), clf.predict_proba({"x": asked})[:, 0])
+    assert clf.predict_proba({"x": [3.5]})[0, 0] == pytest.approx(0.25)
 
 
 def test_edges() -> None:

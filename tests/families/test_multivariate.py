@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from likely import FullBayesClassifier
-from likely.families import MultivariateGaussian, Settings
+from likely import DataError, FullBayesClassifier
+from likely.families import MultivariateGaussian, Settings, multivariate_covariance
 from likely.families import multivariate as module
 from likely.families.gaussian import Gaussian
-from likely.families.multivariate_covariance import lower_factor, own_correlations, shrinkage_of
-from likely.stats import Scatter
+from likely.families.gaussian_kernels import steep_square
+from likely.families.multivariate_covariance import (
+    _steep_log_square,
+    lower_factor,
+    own_correlations,
+    shrinkage_of,
+    within_correlation,
+)
+from likely.stats import Moments, Scatter
 from likely.table import as_table
 
 rng = np.random.default_rng(11)
@@ -107,6 +114,13 @@ def test_independent_columns_are_shrunk_all_the_way() -> None:
     assert shrinkage_of(np.array([[1.0, 0.3], [0.3, 1.0]]), np.array(100.0), "auto") == pytest.approx(
         0.91**2 / 99 / 0.09
     )
+    assert settled(covariance="pooled").shrinkage.tolist() == [0.0] and not settled().shrinkage.any()
+    assert settled(covariance="diagonal").shrinkage.tolist() == [1.0] * 3 and settled().shrinkage.shape == (3,)
+    near = np.array([[1.0, 0.9], [0.9, 1.0]])
+    assert shrinkage_of(near, np.array(2.0), "auto") == pytest.approx(0.19**2 / 0.81)
+    assert shrinkage_of(near, np.array(1.0), "auto") == 1.0, "one row says nothing of how columns vary"
+    four = np.where(np.eye(4) > 0.0, 1.0, 0.1)
+    assert shrinkage_of(four, np.array(1001.0), "auto") == pytest.approx(0.99**2 / 1000 / 0.01)
 
 
 # Gaps
@@ -120,6 +134,89 @@ def test_gaps_are_integrated_out(covariance: str, many: int, monkeypatch: pytest
     holed[:4] = np.nan
     belief = settled(covariance=covariance)
     np.testing.assert_allclose(evidence(belief, holed), by_scipy(belief, holed), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("cells", [1, 85, 90, 200])
+def test_rows_are_judged_a_tile_at_a_time(covariance: str, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of sixteen rows at the least, of eighteen, and of forty; the last of them is not full."""
+    belief = settled(covariance=covariance)
+    expected = evidence(belief, X)
+    monkeypatch.setattr(multivariate_covariance, "TILE_CELLS", cells)
+    np.testing.assert_allclose(evidence(belief, X), expected, rtol=1e-12)
+    np.testing.assert_allclose(evidence(belief, X[:3]), expected[:3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+def test_gaps_of_two_classes_and_of_one(covariance: str) -> None:
+    holed = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    for of in (np.minimum(y, 1), np.zeros_like(y)):
+        belief = settled(of=of, covariance=covariance)
+        np.testing.assert_allclose(evidence(belief, holed), by_scipy(belief, holed), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+@pytest.mark.parametrize("cell", [np.inf, -np.inf])
+def test_an_infinite_cell_is_refused_by_its_place(covariance: str, cell: float) -> None:
+    belief = settled(covariance=covariance)
+    for gap in (0.0, np.nan):
+        rows = X[:60].copy()
+        rows[7, 1] = gap
+        rows[40, 2], rows[40, 3] = cell, gap
+        for asked in (belief, belief.only("x2")):
+            with pytest.raises(DataError, match=r"Row 40 of column 'x2' holds -?inf.*must be finite"):
+                evidence(asked, rows)
+
+
+@pytest.mark.parametrize("unbiased", [True, False])
+def test_a_class_that_saw_a_pair_once_borrows_its_correlation(unbiased: bool) -> None:
+    of = np.where(np.arange(len(y)) == 5, 1, 0).astype(np.int32)
+    seen = Scatter.observe(X, of)
+    found, within = own_correlations(seen, unbiased=unbiased), within_correlation(seen, unbiased=unbiased)
+    np.testing.assert_allclose(found[1], within, rtol=1e-12)
+    np.testing.assert_allclose(within, np.corrcoef(X[of == 0].T), rtol=1e-10)
+
+
+@pytest.mark.parametrize("unbiased", [True, False])
+def test_what_rounding_left_of_a_column_moves_with_none(unbiased: bool) -> None:
+    """Of a column at a million a spread below 4e-9 is rounding, and its correlations are noise."""
+    n, cross = np.full((2, 2), 4.0), np.broadcast_to([[1.0, 0.9], [0.9, 1.0]], (2, 2, 2)).copy()
+    for spread, found in ((1e-9, 0.0), (1e-8, 0.9)):
+        moments = Moments(n, np.array([[1e6, 0.5], [1e6, 2.5]]), np.array([[spread, 1.0], [spread, 2.0]]))
+        seen = Scatter(moments, cross.copy())
+        np.testing.assert_allclose(own_correlations(seen, unbiased=unbiased)[:, 0, 1], found)
+        np.testing.assert_allclose(within_correlation(seen, unbiased=unbiased)[0, 1], found * 3.0 / np.sqrt(10.0))
+
+
+def test_no_correlation_is_beyond_one() -> None:
+    """Rows that know both columns may vary more than all those that know either."""
+    beyond = 0
+    for _ in range(60):
+        rows = np.where(rng.random((8, 2)) < 0.4, np.nan, rng.normal(size=(8, 1)) + 0.05 * rng.normal(size=(8, 2)))
+        seen = Scatter.observe(rows, np.zeros(8, dtype=np.int32))
+        if (seen.pair_n <= 1.0).any():
+            continue
+        raw = seen.covariance(unbiased=True)[0, 0, 1] / seen.moments.deviation(unbiased=True)[0].prod()
+        beyond += abs(raw) > 1.0
+        for found in (own_correlations(seen, unbiased=True)[0], within_correlation(seen, unbiased=True)):
+            assert found[0, 1] == found[1, 0] == pytest.approx(np.clip(raw, -1.0, 1.0)) and found[0, 0] == 1.0
+    assert beyond > 5
+
+
+def test_floors_and_constants_of_the_shared_deviation() -> None:
+    """Of two classes at 0.1 and 0.5, and of one column: the floor is a share of the variance of all rows."""
+    x = np.array([[0.1, 3.0, 0.0], [0.1, 3.0, 0.2], [0.5, 3.0, 0.1], [0.5, 3.0, 0.3]])
+    of = np.array([0, 0, 1, 1], dtype=np.int32)
+    for floor, expected in ((0.0, 0.2), (0.25, 0.1), (4.0, 0.4)):
+        deviation = settled(x, of, covariance="pooled", variance_floor=floor).margins.deviation
+        np.testing.assert_allclose(deviation[:, 0], expected)
+        assert np.isinf(deviation[:, 1]).all()
+        np.testing.assert_allclose(deviation[:, 2], max(np.sqrt(0.02), np.sqrt(floor * 0.0125)))
+
+
+def test_a_distance_that_leaves_the_floats_is_bent_as_that_of_a_single_column() -> None:
+    for log_size in (-3.0, 0.0, 2.5, 229.0, 231.0, 400.0, 600.0):
+        assert _steep_log_square(log_size) == pytest.approx(steep_square(np.exp(log_size), 1.0), rel=1e-12)
 
 
 def test_rows_with_gaps_teach_what_they_know() -> None:
@@ -139,6 +236,11 @@ def test_a_pair_that_little_weight_knows_rests_on_that_weight() -> None:
     expected = covariance[0, 1] / (deviation[0] * deviation[1])
     assert 0.01 < abs(expected) < 1.0
     assert own_correlations(seen, unbiased=True)[0, 0, 1] == pytest.approx(expected)
+    others = np.column_stack([np.arange(9.0), -np.arange(9.0)])
+    of = np.repeat([0, 1], 9).astype(np.int32)
+    both = Scatter.observe(np.vstack([rows, others]), of, np.where(of == 0, 0.5, 1.0))
+    found = own_correlations(both, unbiased=True)[:, 0, 1]
+    assert found.tolist() == pytest.approx([expected, -1.0]), "another class does not matter"
 
 
 def test_pairs_that_contradict_each_other_still_give_a_covariance() -> None:

@@ -120,6 +120,13 @@ def test_turned_bells(covariance: Any, weight: float) -> None:
     np.testing.assert_allclose(told(tempered.device_terms(), table), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_a_bias_of_counts_has_the_weight_too() -> None:
+    term = CountTerm(("x",), np.array([[1.0, 2.0, 4.0]]), np.array([3.0, 0.5, -2.0]))
+    table = {"x": np.array([0.0, 2.0, np.nan])}
+    np.testing.assert_allclose(read(term.times(0.25), table), 0.25 * read(term, table))
+    assert read(term, table)[1].tolist() == [5.0, 4.5, 6.0]
+
+
 def test_a_gap_that_speaks() -> None:
     clf = BayesClassifier(missing="value").fit({"x": HOLED, "y": NUMBERS}, Y)
     table = {"x": np.array([np.nan, 0.5]), "y": np.array([0.1, 0.2])}

@@ -11,7 +11,7 @@ from scipy import stats
 from likely import BayesClassifier, FullBayesClassifier
 from likely.arrays import Array
 from likely.families.bernoulli import Bernoulli, PresenceTable
-from likely.families.gaussian import Gaussian
+from likely.families.gaussian import Gaussian, LogNormal
 from likely.families.multivariate import MultivariateGaussian
 from likely.families.outcomes import Outcomes, normalised, trapezoid_widths
 from likely.families.poisson import Poisson
@@ -78,6 +78,15 @@ def test_logarithms() -> None:
         np.testing.assert_allclose(found.density[:, c], bell.pdf(values), rtol=1e-9, atol=1e-300)
         np.testing.assert_allclose((found.shares[:, c] * np.log(values)).sum(), own.mean(), atol=1e-6)
     np.testing.assert_allclose(found.shares.sum(axis=0), 1.0)
+
+
+def test_logarithms_of_narrow_and_wide_bells() -> None:
+    """Values lie closer where the narrow bell is, and stand for as much less."""
+    found = LogNormal(of_bells([0.0, 1.0], [0.05, 1.0])).outcomes("x", 400)
+    logs = np.log(np.asarray(found.values, dtype=float))
+    np.testing.assert_allclose(logs @ found.shares, [0.0, 1.0], atol=2e-3)
+    squares = np.square(logs[:, None] - [0.0, 1.0])
+    np.testing.assert_allclose((squares * found.shares).sum(axis=0), [0.05**2, 1.0], rtol=1e-2)
 
 
 def test_logarithms_beyond_the_floats_are_left_out() -> None:

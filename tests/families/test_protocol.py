@@ -7,7 +7,7 @@ import pytest
 
 from likely import Laplace, MEstimate
 from likely.families import FAMILIES
-from likely.families.protocol import Domain, Settings
+from likely.families.protocol import Chained, Domain, Settings
 
 CELLS = np.array([-1.5, -0.0, 0.0, 0.5, 3.0, np.nan])
 
@@ -49,3 +49,7 @@ def test_what_is_believed_unless_a_user_says_otherwise() -> None:
 
 def test_weights_that_only_compare_classes_do_not_say_how_probable_a_row_is() -> None:
     assert {name for name, family in FAMILIES.items() if not family.has_density} == {"complement", "text complement"}
+
+
+def test_pairs_depend_on_each_other() -> None:
+    assert FAMILIES["aode"].chained and not isinstance(FAMILIES["gaussian"], Chained)  # type: ignore[attr-defined]

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
 from likely import BayesClassifier, Laplace, SettingsError
+from likely.arrays import Array
 from likely.families import Settings
-from likely.families.select import GAMMAS, best_gamma, best_of, likelihoods
+from likely.families.select import GAMMAS, best_gamma, best_of, leave_one_out_shares, likelihoods
 from likely.stats import Histogram
 
 rng = np.random.default_rng(12)
@@ -38,15 +40,66 @@ def test_estimator_contract(estimator: Any, check: Any) -> None:
 @pytest.mark.parametrize("variance", ["unbiased", "ml"])
 def test_likelihood_is_that_of_rows_left_out(family: str, variance: Any) -> None:
     values, y = rng.poisson(3, 60) + 1.0, np.arange(60) % 2
+    y[-6:], values[-6:] = [2, 2, 2, 3, 3, 3], [1.0, 3.0, 6.0, 2.0, 5.0, 9.0]  # classes of which two rows are left
     seen = Histogram.observe(values, y.astype(np.int32))
     told = likelihoods("x", seen, Settings(unbiased=variance == "unbiased"))[family]
     total = 0.0
     for row in range(60):
         rest = np.arange(60) != row
         left = BayesClassifier(families=family, variance=variance, priors="uniform").fit(values[rest, None], y[rest])
-        total += left.predict_joint_log_proba(values[[row], None])[0, y[row]] - np.log(0.5)
+        total += left.predict_joint_log_proba(values[[row], None])[0, y[row]] - np.log(0.25)
     # The overall mean, towards which a rate is smoothed, has the row in it still.
     assert told == pytest.approx(total / 60, rel=1e-9 if family != "poisson" else 1e-3)
+
+
+def test_bells_that_all_lie_on_the_floor() -> None:
+    """Four times the variance of all rows is more than any of them has."""
+    values, y = np.array([1.0, 2.0, 4.0, 5.0, 6.0, 9.0]), np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    for unbiased in (True, False):
+        found = likelihoods("x", Histogram.observe(values, y), Settings(variance_floor=4.0, unbiased=unbiased))
+        centre = np.array([values[(y == y[row]) & (np.arange(6) != row)].mean() for row in range(6)])
+        expected = stats.norm(centre, 2.0 * values.std()).logpdf(values).mean()
+        assert found["gaussian"] == pytest.approx(expected)
+
+
+def test_who_competes_for_a_column() -> None:
+    """Counts only where all numbers are known to be whole; nobody where there is but one number, or hardly a class."""
+
+    def asked(values: Array, y: Array, weight: Array | None = None) -> set[str]:
+        seen = Histogram.observe(np.asarray(values, dtype=float), np.asarray(y).astype(np.int32), weight)
+        found = likelihoods("x", seen, Settings())
+        assert np.isfinite(list(found.values())).all()
+        return set(found)
+
+    everyone = {"gaussian", "lognormal", "poisson", "bins"}
+    whole, two = np.arange(1.0, 61.0), np.repeat([1.0, 2.0], 30)
+    assert asked(whole, whole % 2) == asked(two, np.tile([0, 1], 30)) == everyone
+    assert asked(whole - 1.0, whole % 2) == everyone - {"lognormal"}
+    assert asked(whole + 0.5, whole % 2) == everyone - {"poisson"}
+    assert asked(whole - 2.5, whole % 2) == everyone - {"poisson", "lognormal"}
+    many = np.arange(1.0, 5001.0)
+    assert asked(many, many % 2) == everyone - {"poisson"}, "cells of a histogram, whose numbers are not known"
+    constant = Histogram.observe(np.full(9, 7.0), np.zeros(9, dtype=np.int32))
+    assert likelihoods("x", constant, Settings()) == {"gaussian": 0.0}
+    three = np.array([1.0, 2.0, 4.0])
+    assert asked(three, np.zeros(3)) == everyone
+    assert asked(three, np.zeros(3), np.array([1.0, 1.0, 0.9])) == {"gaussian"}
+
+
+def test_rows_without_themselves_by_hand() -> None:
+    """Two classes, three values: of a count of 2 among 3 one is left among 2; a weight below one is left out whole."""
+    counts = np.array([[2.0, 1.0, 0.0], [0.0, 0.5, 4.0]])
+    logs = [2 * np.log((1 + 0.5) / (2 + 1.5)), np.log(0.5 / (2 + 1.5)), 0.5 * np.log(0.5 / (4 + 1.5)),
+            4 * np.log((3 + 0.5) / (3.5 + 1.5))]  # fmt: skip
+    assert leave_one_out_shares(counts, 0.5) == pytest.approx(sum(logs))
+
+
+def test_the_scale_of_smoothing() -> None:
+    np.testing.assert_allclose(GAMMAS, np.geomspace(1 / 128, 16, 23))
+    apart, alike = np.array([[50.0, 0.0], [0.0, 40.0]]), np.array([[9.0, 8.0], [7.0, 8.0]])
+    assert (best_gamma(apart), best_gamma(alike)) == (1 / 128, 16.0)
+    assert best_gamma(np.array([[7.0], [9.0]])) == best_gamma(np.zeros((2, 3))) == 1.0
+    assert best_gamma(np.array([[1.0, 0.0], [0.0, 0.0]])) == 16.0
 
 
 def test_each_column_finds_its_family() -> None:

@@ -22,10 +22,10 @@ def test_pseudo_counts() -> None:
     assert Laplace(0.5).pseudo_counts("abc").tolist() == [0.5] * 3 and Laplace(0.5).pseudo_rows == 0.5
     assert MEstimate(2.0).pseudo_counts("abcd").tolist() == [0.5] * 4 and MEstimate(2.0).pseudo_rows == 2.0
     assert MEstimate(4.0, {"a": 0.25, "b": 0.75}).pseudo_counts("bca").tolist() == [3.0, 0.0, 1.0]
-    assert len(MEstimate(2.0).pseudo_counts("")) == 0
+    assert len(MEstimate(2.0).pseudo_counts("")) == 0 and MEstimate(2.0).pseudo_counts("a").tolist() == [2.0]
 
 
-@pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, 2 * LARGEST, "1", None, 1j])
+@pytest.mark.parametrize("bad", [-0.1, np.inf, np.nan, 1.5e100, 2 * LARGEST, "1", None, 1j])
 def test_pseudo_counts_are_finite_numbers_from_zero_up(bad: Any) -> None:
     for make in (Laplace, MEstimate, lambda given: smoothing_by_column(given, ["x"])):
         make(0.0), make(LARGEST), make(np.float32(0.5)), make(np.int64(2)), make(3)

@@ -10,9 +10,11 @@ from sklearn.datasets import load_iris
 
 import likely
 from likely import BayesClassifier, TreeDiscretiser
-from likely.families.tree_bins import cut_by_class
+from likely.families.tree_bins import LEVEL, cut_by_class
+from likely.measures import confident_errors
 from likely.models.export import numbers_of
 from likely.stats import Histogram
+from likely.stats.binning import cut
 
 X, y = load_iris(return_X_y=True)
 rng = np.random.default_rng(8)
@@ -20,6 +22,11 @@ rng = np.random.default_rng(8)
 
 def test_the_cuts_are_those_of_the_discretiser() -> None:
     cuts = TreeDiscretiser().fit(X, y)
+    for _ in range(30):
+        few, labels = np.round(rng.normal(size=40), 1), rng.integers(0, 3, 40).astype(np.int32)
+        labels[few > 0.4] = 0
+        found = cut_by_class(Histogram.observe(few, labels)).cuts
+        np.testing.assert_allclose(found, TreeDiscretiser().fit(few[:, None], labels).edges_["x0"], rtol=1e-12)
     noisy = np.round(rng.normal(size=400), 1)
     for column, labels in [*((X[:, j], y) for j in range(4)), (noisy, (noisy > 0.3) ^ (rng.random(400) < 0.2))]:
         codes = np.asarray(labels).astype(np.int32)
@@ -27,6 +34,19 @@ def test_the_cuts_are_those_of_the_discretiser() -> None:
         expected = TreeDiscretiser().fit(column[:, None], codes).edges_["x0"]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert cuts.edges_["x2"].tolist() == [2.45, 4.75]
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_cut_that_saves_no_error_is_none_however_sure_it_is(mirrored: bool) -> None:
+    """Twelve classes on one side, three times each; on the other the first of them: it wins in both, and in all."""
+    side, codes = np.repeat([0.0, 1.0], [36, 31]), np.concatenate([np.arange(36) % 12, np.zeros(31)]).astype(np.int32)
+    x = 1.0 - side if mirrored else side
+    charges = confident_errors(np.array([36.0, 31.0, 67.0]), np.array([33.0, 0.0, 33.0]), LEVEL)
+    assert charges[:2].sum() < charges[2] - 1.0
+    assert len(cut_by_class(Histogram.observe(x, codes)).cuts) == 0
+    assert len(TreeDiscretiser().fit(x[:, None], codes).edges_["x0"]) == 0
+    codes[side == 1.0] = 12
+    assert cut_by_class(Histogram.observe(x, codes)).cuts.tolist() == [0.5]
 
 
 def test_it_is_categorical_bayes_of_the_intervals() -> None:
@@ -59,6 +79,11 @@ def test_leave_one_out_is_refitting(missing: str) -> None:
 
 
 def test_nothing_to_cut() -> None:
+    for nothing in ([np.nan, np.nan], [7.0, np.nan]):
+        seen = Histogram.observe(np.array(nothing), np.array([0, 1], dtype=np.int32))
+        found, same = cut_by_class(seen), cut(seen, 5)
+        assert found.edges.tolist() == same.edges.tolist() and found.of_cell.tolist() == same.of_cell.tolist()
+    assert cut_by_class(Histogram.observe(np.full(2, np.nan), np.zeros(2, dtype=np.int32))).edges.tolist() == [0.0, 1.0]
     clf = BayesClassifier(families="tree-bins").fit([[1.0], [1.0], [1.0]], ["a", "b", "a"])
     assert clf.predict([[1.0], [7.0], [np.nan]]).tolist() == ["a", "a", "a"]
 

@@ -15,6 +15,7 @@ from scipy import sparse, stats
 from likely.arrays import Array
 from likely.engines.memory import Rows
 from likely.families import FAMILIES, Settings, family_named
+from likely.families.bernoulli import add_presence_uncertainty
 from likely.families.categorical import add_lines
 from likely.families.gaussian import add_bells
 from likely.families.protocol import Uncertain
@@ -111,6 +112,11 @@ def test_rates_of_what_lies_outside_or_never_happens() -> None:
     assert not gaps.any()
     none = asked("poisson", {"x": np.zeros(15)}, {"x": [0.0]}, smoothing=nothing)
     assert not none.any()
+    x = np.where(Y == 2, np.nan, COUNTS[:, 0])
+    unknown = asked("poisson", {"x": x}, {"x": [3.0]}, smoothing=nothing)[:, 2]
+    mean = np.array([np.nanmean(x)])  # a class of which nothing is known is believed to be one row of all classes' mean
+    assert unknown[0] == pytest.approx(3.0 * log_bias(mean)[0])
+    assert unknown[1] == pytest.approx(9.0 * trigamma(mean)[0] - 6.0 + mean[0])
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
@@ -128,6 +134,16 @@ def test_shares_of_competing_columns(as_sparse: bool) -> None:
         a = COUNTS[c == Y].sum(axis=0) + 0.5
         drawn = np.log(rng.dirichlet(a, DRAWS)) @ ROW[0]
         close(out[:, 0, c], drawn - np.log(a / a.sum()) @ ROW[0])
+
+
+def test_presence_of_cells_that_are_all_known() -> None:
+    yes, no = rng.uniform(0.5, 9.0, (2, 3, 4))
+    present, every = (rng.random((5, 4)) < 0.5) * 1.0, np.ones((5, 4))
+    found, expected = np.zeros((2, 2, 5, 3))
+    add_presence_uncertainty(yes, no, present, None, *found)
+    add_presence_uncertainty(yes, no, present, every, *expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert (found[1] > 0.0).all()
 
 
 def test_shares_of_presence() -> None:

@@ -132,6 +132,41 @@ def test_a_row_with_a_gap_has_no_answer_where_too_many_factors_would_be_needed(m
             )
 
 
+def told_by_a_query(clf: Any, rows: dict[str, Any]) -> Array:
+    """What each column adds (rows × columns × classes)."""
+    engine = duckdb.connect()
+    engine.register("t", pa.table({**rows, "row": list(range(len(next(iter(rows.values())))))}))
+    found = engine.sql(clf.to_sql("duckdb", "t", output="explanation")).to_arrow_table().sort_by("row")
+    names = clf.explain(rows).columns
+    told = [[found.column(f"{name}: {label}").to_pylist() for label in clf.classes_.tolist()] for name in names]
+    return np.array(told, dtype=float).transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize("covariance", ["full", "pooled"])
+def test_rows_in_the_middle_and_far_away(covariance: Any) -> None:
+    """Where a square is zero, and where it would leave the floats and is bent."""
+    clf = FullBayesClassifier(covariance=covariance).fit(NUMBERS, Y)
+    (belief,) = clf.model_.beliefs
+    assert isinstance(belief, MultivariateGaussian)
+    a, b, c = belief.margins.mean[1].tolist()
+    rows = {"a": [a, a, 1e130, -1e140, None, a], "b": [b, None, b, 1e120, 1e150, b], "c": [c, c, c, None, None, -1e135]}
+    expected = clf.explain(rows).contributions
+    told = told_by_a_query(clf, rows)
+    np.testing.assert_allclose(told[:2], expected[:2], rtol=1e-9)
+    np.testing.assert_allclose(told[:, 1:], expected[:, 1:], rtol=1e-9)  # of the first, a query has what is nearer
+    assert np.abs(expected[2:, 1:]).max() > 1e200
+
+
+def test_a_number_at_a_cut_is_above_it() -> None:
+    clf = AODEClassifier(bins=3).fit(MIXED, Y)
+    cuts = np.asarray(clf.cuts_["a"]).tolist()
+    rows = {"a": [*cuts, *np.nextafter(cuts, -9.0)], "town": ["u", "w"] * len(cuts), "kind": ["s", "t"] * len(cuts)}
+    np.testing.assert_allclose(told_by_a_query(clf, rows), clf.explain(rows).contributions, rtol=1e-9)
+    _, shares = run(clf, rows)
+    np.testing.assert_allclose(shares, clf.predict_proba(rows), rtol=0, atol=1e-9)
+    assert not np.allclose(shares[: len(cuts)], shares[len(cuts) :])
+
+
 def test_a_constant_column_is_left_out_of_a_query() -> None:
     rows = {**NUMBERS, "d": [7.0] * N}
     for covariance in ("full", "pooled"):

@@ -7,6 +7,7 @@ import pytest
 
 from likely.stats import Histogram
 from likely.stats.binning import (
+    _without_small_bins,
     cells_between,
     cut,
     cuts_between,
@@ -67,6 +68,22 @@ def test_a_cut_lies_half_way_between_two_cells() -> None:
 )
 def test_atoms_in_bins_of_equal_weight(mass: list[float], n_bins: int, expected: list[int]) -> None:
     assert equal_frequency_bins(np.array(mass, dtype=np.float64), n_bins).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("mass", "least", "expected"),
+    [
+        ([1, 3, 3, 0.5, 5, 2, 1], 4.0, [0, 0, 0, 0, 1, 1, 1]),
+        ([2, 0.5, 0.5], 4.0, [0, 0, 0]),
+        ([3, 5, 1, 5, 1, 0.5], 1.5, [0, 1, 1, 2, 3, 3]),
+        ([4, 1, 4, 1, 5], 2.0, [0, 0, 1, 1, 2]),
+        ([2, 4, 2, 4, 2], 2.0, [0, 1, 2, 3, 4]),
+    ],
+)
+def test_small_bins_join_the_lighter_neighbour(mass: list[float], least: float, expected: list[int]) -> None:
+    """From the left to the right; what joined the next one may be small still, and goes on."""
+    bins = np.arange(len(mass))
+    assert _without_small_bins(bins, np.array(mass, dtype=np.float64), least).tolist() == expected
 
 
 def test_cuts_between_atoms() -> None:

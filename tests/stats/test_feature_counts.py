@@ -153,3 +153,22 @@ def test_presence_and_gaps_have_one_shape() -> None:
     for wrong in (Presence(fair, wide), Presence(fair, bad), Presence(bad, fair)):
         with pytest.raises(DataError):
             wrong.validate()
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_columns_and_classes_of_presence_are_chosen_with_their_gaps(as_sparse: bool) -> None:
+    cells, y = (
+        np.array([[1.0, 0.0, np.nan], [2.0, np.nan, np.nan], [0.0, 3.0, 1.0]]),
+        np.array([0, 0, 1], dtype=np.int32),
+    )
+    seen = Presence.observe(sparse.csr_array(cells) if as_sparse else cells, y)
+    some = seen.select(np.array([2, 0]))
+    assert some.present.dense().tolist() == [[0.0, 2.0], [1.0, 0.0]] and some.gaps.dense().tolist() == [
+        [2.0, 0.0],
+        [0.0, 0.0],
+    ]
+    moved = seen.take_classes(np.array([1, -1, 0]))
+    assert moved.present.dense().tolist() == [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]]
+    assert moved.gaps.dense().tolist() == [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 2.0]]
+    assert seen.shape == (2, 3) and seen.known_weights is None and Presence.empty(2, 3).shape == (2, 3)
+    assert Presence.empty().shape == (0, 0)

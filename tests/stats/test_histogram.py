@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from likely.errors import DataError, NotMergeable
 from likely.stats import Histogram
 from likely.stats.binning import cut
-from likely.stats.histogram import FARTHEST, FINER_INTERVALS, MOST_CELLS, floats_at, places_of, share_out
+from likely.stats.histogram import (
+    FARTHEST,
+    FINER_INTERVALS,
+    MOST_CELLS,
+    equal_intervals,
+    floats_at,
+    places_of,
+    share_out,
+)
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -25,6 +33,11 @@ def test_places_are_in_the_order_of_the_numbers(values: list[float]) -> None:
     places = places_of(ordered)
     assert (places[1:] >= places[:-1]).all()
     np.testing.assert_array_equal(floats_at(places), ordered)
+
+
+def test_zero_has_no_sign() -> None:
+    assert places_of(np.array([0.0, -0.0])).tolist() == [0, 0]
+    assert not np.signbit(floats_at(np.zeros(1, dtype=np.int64))).any()
 
 
 @pytest.mark.parametrize("spread, offset", [(1.0, 0.0), (1.0, 1e8), (1e-170, 0.0), (1e300, 0.0)])
@@ -118,6 +131,7 @@ def test_numbers_of_every_size_and_both_signs_have_finite_cells() -> None:
     places = seen.codes(column)
     assert np.isfinite(seen.lows()).all() and np.isfinite(seen.highs()).all()
     assert (seen.lows()[places] <= column).all() and (column <= seen.highs()[places]).all()
+    assert seen.codes(np.array([np.inf, -np.inf, np.nan])).tolist() == [-1, -1, -1]
 
 
 # What a histogram says of its column.
@@ -142,6 +156,8 @@ def test_classes_with_the_same_shares_may_still_be_known_more_often() -> None:
     some = two_classes([1.0], [])
     assert some.difference(1, some, 1) is None
     assert some.difference(1, some, 0) == ("share", "≤ 1", "0.0000", "1.0000")
+    apart = two_classes([1.0, 1.0, 2.0, 5.0], [1.0, 3.0, 5.0, 5.0])
+    assert Histogram(0, apart.cells, 1e-200 * apart.counts).difference(0, apart, 1) == apart.difference(0, apart, 1)
     light = Histogram(0, seen.cells, 1e-200 * seen.counts)
     assert light.difference(0, light, 1) == ("known", "", "2e-200", "4e-200")
 
@@ -154,6 +170,15 @@ def test_tables_of_values_have_ten_intervals_or_finer_ones() -> None:
     np.testing.assert_array_equal(seen.class_value_table(0)[0], [6.0] * 6 + [4.0] + [0.0] * 3)
     assert seen.known.tolist() == [40.0, 20.0] and seen.known_weights.tolist() == [[40.0], [20.0]]
     assert seen.shape == (2, 1)
+
+
+def test_the_last_interval_holds_what_weighs_next_to_nothing() -> None:
+    fine = np.array([[*[1.0] * 11, 1e-30], [*[0.0] * 11, 2e-30]])
+    assert equal_intervals(fine).shape == (2, 10) and equal_intervals(fine)[1].tolist() == [0.0] * 9 + [2e-30]
+    assert equal_intervals(fine, 12) is fine and equal_intervals(0.0 * fine).shape == (2, 12)
+    assert equal_intervals(1e-200 * fine).shape == (2, 10)
+    ten = fine[:, 2:]
+    assert equal_intervals(ten) is ten
 
 
 def test_moments_are_those_of_the_middles() -> None:
@@ -175,10 +200,10 @@ def test_the_code_of_a_number_is_its_cell() -> None:
     assert weightless.lows().tolist() == [2.0] and weightless.counts.tolist() == [[1.0]]
 
 
-@pytest.mark.parametrize("n", [MOST_CELLS, MOST_CELLS + 1])
+@pytest.mark.parametrize("n", [2048, 2049])
 def test_so_many_numbers_are_told_apart(n: int) -> None:
     seen = seen_of(1.0 + np.arange(n) * 2.0**-52)
-    assert (seen.shift, len(seen.cells)) == ((0, n) if n <= MOST_CELLS else (1, n // 2 + 1))
+    assert (seen.shift, len(seen.cells)) == ((0, n) if n == 2048 else (1, n // 2 + 1))
     halves = seen_of(1.0 + np.arange(0, n, 2) * 2.0**-52) + seen_of(1.0 + np.arange(1, n, 2) * 2.0**-52)
     assert (halves.shift, halves.cells.tolist()) == (seen.shift, seen.cells.tolist())
 
@@ -192,6 +217,7 @@ def unsound(shift: int = 0, cells: tuple[int, ...] = (1, 2), counts: object = ((
     [
         unsound(shift=-1),
         unsound(shift=64),
+        unsound(shift=64, cells=(-1, 0)),
         unsound(cells=(2, 1)),
         unsound(cells=(1, 1)),
         unsound(cells=(1, FARTHEST + 1)),
@@ -220,6 +246,13 @@ def test_unsound_histograms(bad: Histogram) -> None:
         ([1, 9, 2], 2, [0, 0, 1]),
         ([2, 9, 1], 2, [0, 1, 1]),
         ([5, 1, 1, 1, 1, 5], 3, [0, 1, 1, 1, 1, 2]),
+        ([2, 9, 1, 8, 1], 3, [0, 1, 2, 2, 2]),  # two too many: what two of them joined to is then weighed as a whole
+        ([8, 1, 9, 3, 8, 3], 4, [0, 0, 1, 2, 2, 3]),
+        ([9, 1, 0, 0.5, 3], 5, [0, 1, 2, 2, 3]),
+        ([0.5, 8, 0, 3, 8, 0.5, 8], 4, [0, 0, 1, 1, 2, 2, 3]),
+        ([8, 0.5, 0.5, 3], 4, [0, 1, 2, 3]),
+        ([0.5, 12], 4, [0, 1]),
+        ([0, 3], 3, [0, 1]),
         ([0, 0], 2, [0, 1]),
         ([3], 1, [0]),
     ],

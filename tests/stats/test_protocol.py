@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from likely.errors import DataError, NotMergeable
 from likely.numerics import HEAVIEST
+from likely.stats import (
+    STATISTICS,
+    ClassWeights,
+    FeatureCounts,
+    Histogram,
+    Moments,
+    PairCounts,
+    Presence,
+    Scatter,
+    TokenCounts,
+    ValueCounts,
+)
 from likely.stats.protocol import (
     as_counted,
     difference_of_shares,
@@ -99,3 +113,24 @@ def test_more_than_came_cannot_leave() -> None:
         with pytest.raises(NotMergeable):
             leave(np.array([9.0, before]), np.array([1.0, out]))
         assert less(np.array([before]), np.array([out]))[0] == 0.0
+
+
+def test_statistics_of_single_columns_and_of_groups() -> None:
+    single = {name for name, kind in STATISTICS.items() if kind.by_column}
+    assert single == {name for name, kind in STATISTICS.items() if kind in (Histogram, TokenCounts, ValueCounts)}
+    assert {Moments, Scatter, FeatureCounts, Presence, PairCounts} <= set(STATISTICS.values())
+
+
+def test_nothing_has_no_class_and_no_column_but_the_one_it_describes() -> None:
+    for kind in (Moments, Scatter, FeatureCounts, Presence):
+        none: Any = kind.empty()
+        assert none.shape == (0, 0) and kind.empty(2, 3).shape == (2, 3)
+        none.validate()
+    for single in (Histogram, ValueCounts):
+        assert single.empty().shape == (0, 1) and single.empty(2).shape == (2, 1)
+        single.empty(2).validate()
+    assert TokenCounts.empty().shape == (0, 1) and TokenCounts.empty(None, 2).shape == (2, 1)
+    TokenCounts.empty(None, 2).validate()
+    classes = ClassWeights.empty()
+    classes.validate()
+    assert len(classes.labels) == len(classes.weights) == len(classes.rows) == 0

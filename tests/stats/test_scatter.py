@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from likely import NotMergeable
+from likely.errors import DataError, NotMergeable, TooLarge
 from likely.stats import Moments, Scatter, scatter
+from likely.stats.scatter import Pairs
 
 rng = np.random.default_rng(5)
 TURN = rng.normal(size=(4, 4))
@@ -131,3 +132,70 @@ def test_columns_are_selected_with_their_pairs() -> None:
 def test_constant_columns_and_single_rows_have_no_scatter() -> None:
     seen = Scatter.observe(np.array([[1.0, 7.0], [2.0, 7.0], [5.0, 5.0]]), np.array([0, 0, 1], dtype=np.int32))
     np.testing.assert_array_equal(seen.cross, [[[1, 0], [0, 0]], [[0, 0], [0, 0]]])
+
+
+def of(cross: list[list[float]], pairs: Pairs | None = None) -> Scatter:
+    """One class and two columns."""
+    moments = Moments(np.full((1, 2), 4.0), np.array([[1.0, 2.0]]), np.ones((1, 2)))
+    return Scatter(moments, np.array([cross]), pairs)
+
+
+FAIR = Pairs(np.full((1, 2, 2), 3.0), np.full((1, 2, 2), 1.5))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        of([[1.0, 1.001], [1.001, 1.0]]),
+        of([[1.0, 0.5], [0.25, 1.0]]),
+        of([[1.0, -1.001], [-1.001, 1.0]]),
+        of([[1.0, np.nan], [np.nan, 1.0]]),
+        Scatter(of([[1.0, 0.5], [0.5, 1.0]]).moments, np.ones((1, 2, 1))),
+        of([[1.0, 0.5], [0.5, 1.0]], Pairs(-FAIR.n, FAIR.mean)),
+        of([[1.0, 0.5], [0.5, 1.0]], Pairs(FAIR.n[:, :1], FAIR.mean)),
+        of([[1.0, 0.5], [0.5, 1.0]], Pairs(FAIR.n, FAIR.mean[:, :1])),
+        of([[1.0, 0.5], [0.5, 1.0]], Pairs(FAIR.n, 1e306 * FAIR.mean)),
+        of([[1.0, 0.5], [0.5, 1.0]], Pairs(FAIR.n, np.nan * FAIR.mean)),
+    ],
+)
+def test_unsound_scatters(bad: Scatter) -> None:
+    for fair in (
+        of([[1.0, 0.5], [0.5, 1.0]]),
+        of([[1.0, -1.0], [-1.0, 1.0]], FAIR),
+        Scatter.empty(2, 3),
+        Scatter.empty(),
+    ):
+        fair.validate()
+    assert Scatter.empty().shape == (0, 0) and Scatter.empty(2, 3).cross.shape == (2, 3, 3)
+    with pytest.raises(DataError):
+        bad.validate()
+
+
+def test_means_of_pairs_that_leave_the_floats_are_refused_by_the_number_of_the_column() -> None:
+    mean = FAIR.mean.copy()
+    mean[0, 1, 0] = -1e306
+    far, near = of([[1.0, 0.5], [0.5, 1.0]], Pairs(FAIR.n, mean)), of([[1.0, 0.5], [0.5, 1.0]], FAIR)
+    assert (near + near).pair_n.tolist() == [[[8.0, 6.0], [6.0, 8.0]]]
+    for one, other in ((far, near), (near, far)):
+        with pytest.raises(TooLarge, match="Column 1 "):
+            one + other
+
+
+@pytest.mark.parametrize("holed", [False, True])
+def test_classes_and_columns_that_only_one_side_knows(holed: bool) -> None:
+    """A wider table has more columns, which the rows of the other do not know; a class may be there once."""
+    rows = np.where(rng.random(X.shape) < 0.2, np.nan, X) if holed else X
+    few = np.column_stack([rows[:120, :3], np.full(120, np.nan)])
+    few[:, 3] = np.nan
+    expected = Scatter.observe(np.vstack([few, rows[120:]]), y)
+    narrow = Scatter.observe(np.ascontiguousarray(rows[:120, :3]), y[:120])
+    wide = Scatter.observe(rows[120:], y[120:])
+    for both in (narrow + wide, wide + narrow):
+        np.testing.assert_allclose(both.covariance(unbiased=True), expected.covariance(unbiased=True), rtol=1e-9)
+        np.testing.assert_allclose(both.pair_n, expected.pair_n)
+    left = (narrow + wide) - narrow
+    np.testing.assert_allclose(left.covariance(unbiased=False), wide.covariance(unbiased=False), rtol=1e-7, atol=1e-9)
+    one = Scatter.observe(rows[y == 0], np.zeros((y == 0).sum(), dtype=np.int32))
+    joined = one + Scatter.observe(rows[y == 2], np.full((y == 2).sum(), 2, dtype=np.int32))
+    whole = Scatter.observe(rows[y != 1], y[y != 1], n_classes=3)
+    np.testing.assert_allclose(joined.covariance(unbiased=True), whole.covariance(unbiased=True), rtol=1e-9)

@@ -103,7 +103,7 @@ class VennAbers:
             zip(_judged(log_odds(posterior)).T, self.curves, strict=True)
         ):
             place = np.searchsorted(scores, odds)
-            at = (place < len(scores)) & (scores[np.minimum(place, len(scores) - 1)] == odds)
+            at = scores[np.minimum(place, len(scores) - 1)] == odds
             low[:, k], high[:, k] = lower[2 * place + at], upper[2 * place + at]
         if len(self.curves) == 1:
             return np.hstack([1.0 - high, low]), np.hstack([1.0 - low, high])

@@ -53,7 +53,7 @@ class LossMatrix:
         if loss.n_rows not in (None, n_rows):
             raise SettingsError(f"The loss has costs for {loss.n_rows} rows, but the table has {n_rows}.")
         labels, own = _labels(loss, known, classes)
-        in_order = len(own) == len(known) and np.array_equal(own, np.arange(len(known)))
+        in_order = np.array_equal(own, np.arange(len(known)))
         mistake = _mistake(loss.costs) if in_order and np.array_equal(places, np.arange(len(known))) else None
         shared = mistake is None and loss.n_rows is None
         by_class = np.ascontiguousarray(loss.costs[:, places].T, dtype=np.float64) if shared else None

@@ -130,7 +130,7 @@ class Bernoulli:
     @classmethod
     def smoothed_counts(cls, columns: Columns, seen: Presence, weights: Array, settings: Settings) -> list[CountTable]:
         present = seen.present.dense()
-        absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
+        absent = less(less(weights[:, None], seen.gaps.dense()), present)
         tables = np.stack([present, absent], axis=2)
         return [((name,), tables[:, place]) for place, name in enumerate(columns)]
 
@@ -139,13 +139,14 @@ class Bernoulli:
         cls, columns: Columns, seen: Presence, weights: Array, settings: Settings, table: Table
     ) -> Certainty:
         pseudo, present = _pseudo_counts(columns, settings), seen.present.dense()
-        yes, no = present + pseudo[:, 0], weights[:, None] - seen.gaps.dense() - present + pseudo[:, 1]
+        yes = present + pseudo[:, 0]
+        no = less(less(weights[:, None], seen.gaps.dense()), present) + pseudo[:, 1]
         read = read_counts(table, columns)
 
         def spread(block: slice, shift: Array, variance: Array) -> None:
             cells = _dense(read(block))
             known = (~np.isnan(cells)) * 1.0
-            add_presence_uncertainty(yes, np.maximum(no, 0.0), (cells > 0.0) * 1.0, known, shift, variance)
+            add_presence_uncertainty(yes, no, (cells > 0.0) * 1.0, known, shift, variance)
 
         return spread
 
@@ -195,7 +196,7 @@ def presence_shares(seen: Presence, weights: Array, yes: Array, no: Array) -> Pr
     if is_sparse(counts) and seen.gaps.is_zero() and even and yes[0] > 0.0 and no[0] > 0.0:
         return _sparse_shares(counts, weights, float(yes[0]), float(no[0]))
     present = seen.present.dense()
-    absent = np.maximum(weights[:, None] - seen.gaps.dense() - present, 0.0)
+    absent = less(less(weights[:, None], seen.gaps.dense()), present)
     total = present + absent + yes + no
     shares = log_share(present + yes, total, 2), log_share(absent + no, total, 2)
     return PresenceTable(*(np.ascontiguousarray(share.T) for share in shares))

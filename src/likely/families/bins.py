@@ -122,7 +122,7 @@ class BinnedDensity(ABC):
     def outcomes(self, column: str, points: int) -> Outcomes:
         """Both ends of every bin, with half of its share each: so the values reach as far as the bins do."""
         ends = np.column_stack([self.edges[:-1], np.nextafter(self.edges[1:], -np.inf)])
-        shares = np.repeat(0.5 * self.shares(), 2, axis=0)
+        shares = np.repeat(self.shares(), 2, axis=0)
         density = np.repeat(np.exp(self.table[FIRST:]), 2, axis=0)
         return Outcomes(ends.ravel(), normalised(shares), density, self.edges)
 
@@ -225,7 +225,7 @@ class OwnBins:
         nothing = np.zeros_like(self.known)
         if self.gaps is None or less(self.gaps.sum(keepdims=True), np.array([weight]))[0] == 0.0:
             return nothing, nothing
-        count = share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64))
+        count = max(share_out(self.mass, self.n_bins, np.zeros(len(self.mass), dtype=np.int64)), 1)
         pseudo = self.smoothing.pseudo_counts(range(count + 1))
         total = self.known + self.gaps
         said = log_share(self.gaps + pseudo[-1], total + pseudo.sum(), len(pseudo))
@@ -236,9 +236,11 @@ class OwnBins:
         first, last, place, count = np.zeros((4, len(cells)), dtype=np.int64)
         gone = np.zeros(len(cells), dtype=np.bool_)
         _own_bins(self.mass, cells, weights, self.n_bins, self._falls_right(), first, last, place, count, gone)
-        counts = (self.below[:, last + 1] - self.below[:, first]).T
+        counts = less(self.below[:, last + 1], self.below[:, first]).T
         inside = gone & (first < cells) & (cells < last)
-        counts[inside] -= self.seen.counts[:, cells[inside]].T  # the cell is gone, and its row with it
+        # The cell is gone, and its row with it.
+        counts[inside] = less(counts[inside], self.seen.counts[:, cells[inside]].T)
+        counts[count == 0] = 0.0  # the row was all that the column has: one bin is left, with nothing in it
         total = self.known if self.gaps is None else self.known + self.gaps
         more = np.maximum(count, 1) + (self.gaps is not None)
         pseudo, all_pseudo = np.empty((2, len(cells), 1))
@@ -250,8 +252,7 @@ class OwnBins:
         left = np.where(gone[:, None], counts, less(counts, weights[:, None]))
         own = log_share(left + pseudo, less(total[None], weights[:, None]) + all_pseudo, sizes)
         width = self._log_widths(cells, first, last, gone)[:, None]
-        lonely = count == 0  # nothing is left of the column
-        return np.where(lonely[:, None], 0.0, said - width), np.where(lonely[:, None], 0.0, own - width)
+        return said - width, own - width
 
     def _falls_right(self) -> Flags:
         """Whether a cell that lost its only row lies on the right side of a cut between its neighbours."""
@@ -268,8 +269,8 @@ class OwnBins:
         every = np.arange(n)
         before = first - 1 - (gone & (cells == first - 1))
         after = last + 1 + (gone & (cells == last + 1))
-        low = floats_at(cells_between(self.seen, np.clip(before, 0, n - 1), first) << shift)
-        high = floats_at(cells_between(self.seen, last, np.clip(after, 0, n - 1)) << shift)
+        low = floats_at(cells_between(self.seen, np.maximum(before, 0), first) << shift)
+        high = floats_at(cells_between(self.seen, last, np.minimum(after, n - 1)) << shift)
         ends = {-1: outer_edges(lows, highs)}
         for cell in {0, 1, n - 2, n - 1} & set(cells[gone].tolist()):
             rest = every != cell

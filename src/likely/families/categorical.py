@@ -219,7 +219,7 @@ class GapFactor:
 
     @classmethod
     def settle(cls, columns: Columns, known: Array, weights: Array, settings: Settings) -> GapFactor:
-        counts = np.stack([np.maximum(weights[:, None] - known, 0.0), known])
+        counts = np.stack([less(weights[:, None], known), known])
         counts += np.array([settings.smoothing_of(name).pseudo_counts((True, False)) for name in columns]).T[:, None]
         return cls(columns, *log_share(counts, counts.sum(axis=0), 2))
 

@@ -238,6 +238,9 @@ class WeighedCounts:
 LARGE, SMALL = 1e200, 1e-200
 """A product of shares is kept between these, and its logarithm taken once it leaves them: logarithms are slow."""
 
+RARE = 1e-24
+"""Of smaller shares the logarithm is taken at once: a few of them might leave the floats."""
+
 MOST_FACTORS = 4
 """Up to this power a share is multiplied into the product; beyond, its logarithm is multiplied instead."""
 
@@ -245,6 +248,8 @@ MOST_FACTORS = 4
 @kernel
 def log_power(share: float, power: float, product: float) -> tuple[float, float]:
     """Multiply share^power into a product: what it is now, and the logarithm that had to be taken out of it."""
+    if share < RARE:
+        return product, power * np.log(share)
     if power == 1.0:
         product *= share
     elif power == np.floor(power) and power <= MOST_FACTORS:
@@ -340,13 +345,11 @@ def add_sparse_lines_sparsely(
     for i in range(joint.shape[0]):
         total = joint[i]
         for k in range(starts[i], starts[i + 1]):
-            cell = cells[k]
-            if cell != 0.0 and not np.isnan(cell):
-                own = slice(line_starts[columns[k]], line_starts[columns[k] + 1])
-                classes, line = line_classes[own], line_cells[own]
-                if len(line) == total.shape[0]:
-                    for c in range(total.shape[0]):
-                        total[c] += cell * line[c]
-                else:
-                    for entry in range(len(line)):
-                        total[np.uint32(classes[entry])] += cell * line[entry]  # unsigned: never counted from the end
+            cell, own = cells[k], slice(line_starts[columns[k]], line_starts[columns[k] + 1])
+            classes, line = line_classes[own], line_cells[own]
+            if len(line) == total.shape[0]:
+                for c in range(total.shape[0]):
+                    total[c] += cell * line[c]
+            else:
+                for entry in range(len(line)):
+                    total[np.uint32(classes[entry])] += cell * line[entry]  # unsigned: never counted from the end

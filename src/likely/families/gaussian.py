@@ -109,7 +109,6 @@ class Gaussian:
                 evidence[here, y] = corrected
                 again = np.flatnonzero(careful)
                 if len(again):
-                    evidence[again] = 0.0
                     few_joint = np.zeros((len(again), joint.shape[1]))
                     settle_again(again + block.start, few[again], plain, few_joint)
                     evidence[again] = few_joint
@@ -227,7 +226,7 @@ def bell_likelihood(values: Array, counts: Array, settings: Settings) -> float:
     whole = seen.pooled().variance(unbiased=False)
     spread = np.maximum(spread, max(settings.variance_floor, LEAST) * whole)
     z = (gap * n / rest) ** 2 / spread
-    density = -LOG_ROOT_TAU - 0.5 * np.log(np.where(spread > 0.0, spread, 1.0)) - 0.5 * np.minimum(z, 1e100)
+    density = -LOG_ROOT_TAU - 0.5 * np.log(spread) - 0.5 * np.minimum(z, 1e100)
     return float((counts * density).sum() - exponent * np.log(2.0) * counts.sum())
 
 

@@ -212,14 +212,14 @@ def moments_without(
 @kernel
 def _moments_of_others(cells: Array, weight: Array, others: Int64, skip: int) -> tuple[float, float, float]:
     """Weight, mean and centred squares of some rows of a column, one of them skipped."""
-    n, total, squares = 0.0, 0.0, 0.0
+    n, origin, total, squares = 0.0, 0.0, 0.0, 0.0
     for k in others:
         if k != skip and not np.isnan(cells[k]):
+            if n == 0.0:  # in steps from a cell, so that a constant column stays constant to the last bit
+                origin = cells[k]
             n += weight[k]
-            total += weight[k] * cells[k]
-    if n <= 0.0:
-        return 0.0, 0.0, 0.0
-    mean = total / n
+            total += weight[k] * (cells[k] - origin)
+    mean = origin + total / n
     for k in others:
         if k != skip and not np.isnan(cells[k]):
             squares += weight[k] * (cells[k] - mean) ** 2
@@ -249,7 +249,7 @@ def _overall(known: Array, centre: Array, spread: Array) -> tuple[float, float, 
         if known[c] > 0.0:
             origin = max(origin, centre[c])
     if total <= 0.0:
-        return 0.0, 0.0, 1.0
+        return 0.0, 0.0, 0.0
     grand = origin  # and steps from it, so that a constant column stays constant to the last bit
     for c in range(known.shape[0]):
         if known[c] > 0.0:
@@ -258,7 +258,7 @@ def _overall(known: Array, centre: Array, spread: Array) -> tuple[float, float, 
     for c in range(known.shape[0]):
         whole += known[c] * (centre[c] - grand) ** 2
     whole = np.sqrt(whole / total)
-    typical = whole if whole > 0.0 else 1.0
+    typical = whole
     if total > groups and within > 0.0:
         typical = np.sqrt(within / (total - groups))
     return grand, whole, typical

@@ -285,7 +285,7 @@ LEAST_LEFT = 0.5
 def _is_plain(belief: MultivariateGaussian, seen: Scatter, settings: Settings) -> bool:
     """Whether the settled matrices are those of the data, with room below them before a floor is reached."""
     n = seen.moments.n
-    if belief.lower is None or seen.pairs is not None or (n <= 2.0).any() or (n != n[:, :1]).any():
+    if belief.lower is None or seen.pairs is not None or (n <= 2.0).any():
         return False
     own = seen.moments.deviation(unbiased=settings.unbiased)
     whole = seen.moments.pooled().deviation(unbiased=False)

@@ -265,15 +265,13 @@ def _standard_cells(row: Array, known: Int64, mean: Array, deviation: Array, out
         j = known[a]
         half = 0.5 * row[j] - 0.5 * mean[j]
         out[a] = half / (0.5 * deviation[j])
-        if half != 0.0:
-            most = max(most, np.log(abs(half)) - np.log(0.5 * deviation[j]))
+        most = max(most, np.log(abs(half)) - np.log(0.5 * deviation[j]))
     if most <= LOG_STEEP:
         return 0.0
     for a in range(known.shape[0]):
         j = known[a]
         half = 0.5 * row[j] - 0.5 * mean[j]
-        if half != 0.0:
-            out[a] = np.sign(half) * np.exp(np.log(abs(half)) - np.log(0.5 * deviation[j]) - most)
+        out[a] = np.sign(half) * np.exp(np.log(abs(half)) - np.log(0.5 * deviation[j]) - most)
     return most
 
 
@@ -310,7 +308,7 @@ def _log_density(
         if a < first or np.isinf(deviation[known[a]]):  # a constant column adds nothing
             continue
         square = cells[a] * cells[a]
-        if cells[a] != 0.0 and (log_size > 0.0 or square > STEEP * STEEP):
+        if log_size > 0.0 or square > STEEP * STEEP:
             square = _steep_log_square(np.log(abs(cells[a])) + log_size)
         total -= LOG_ROOT_TAU + np.log(deviation[known[a]]) + np.log(lower[a, a]) + 0.5 * square
     return total

@@ -29,7 +29,7 @@ def likelihoods(column: str, seen: Histogram, settings: Settings) -> dict[str, f
     few = seen.take_classes(np.flatnonzero(seen.known >= FEWEST))
     cells = few.counts.any(axis=0)
     few = Histogram(few.shift, few.cells[cells], few.counts[:, cells])
-    if few.counts.size == 0 or len(few.cells) < 2:
+    if len(few.cells) < 2:
         return {"gaussian": 0.0}
     rows, values = float(few.counts.sum()), few.middles()
     return {

@@ -75,10 +75,7 @@ class MEstimate:
         shares: object = self.p
         if not isinstance(shares, Mapping) or not all(isinstance(share, Real) for share in shares.values()):
             raise SettingsError(f"The shares p of an m-estimate are {self.p!r}, but they map values to numbers.")
-        if (
-            not all(is_between(share, 0.0, 1.0 + SLACK) for share in self.p.values())
-            or abs(sum(self.p.values()) - 1.0) > SLACK
-        ):
+        if not all(share >= 0.0 for share in self.p.values()) or abs(sum(self.p.values()) - 1.0) > SLACK:
             raise SettingsError(f"The shares p of an m-estimate sum to {sum(self.p.values()):g}, but must sum to 1.")
 
     def pseudo_counts(self, values: Values) -> Array:

@@ -128,8 +128,6 @@ class WeighedWords(TextFamily):
         lines = weights.lines if factor is None else weights.lines * factor[:, None]
 
         def score(block: slice, joint: Array) -> None:
-            if weights.bias.any():
-                joint += weights.bias
             add_lines_of_tokens(found.words, found.starts[block], found.stops[block], lines, joint)
 
         return score

@@ -132,7 +132,7 @@ class Moments:
             between = np.where(np.isfinite(between), between, before * np.sqrt(b.n) * (after * np.sqrt(b.n)))
             between = np.where(b.n > 0, between, 0.0)
             reach = NOISE * (1.0 + (np.abs(a.mean) + np.abs(b.mean)) / scale)
-        share = (a.root / scale) ** 2 - (b.root / scale) ** 2 - between
+        share = np.where(a.root > 0.0, 1.0, 0.0) - (b.root / scale) ** 2 - between
         # The spread of a class far smaller than the column's others may have vanished when it was squared.
         vanished = scale * np.sqrt(np.maximum(-share, 0.0)) <= np.sqrt(TINY_SQUARE)
         if (left & (share < -reach) & ~vanished).any():

@@ -11,7 +11,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import likely
-from likely import AODEClassifier, BayesClassifier, Loss, MEstimate, NotMergeable, SettingsError
+from likely import AODEClassifier, BayesClassifier, DataError, Loss, MEstimate, NotMergeable, SettingsError
 from likely.explain.rank import rank_by
 from likely.measures import information_gain
 from likely.teaching import datasets
@@ -225,3 +225,12 @@ def test_rank_has_columns_in_pairs_and_others() -> None:
     assert sorted(found.index) == sorted(TABLE)
     for name in ("colour", "size", "visits"):
         assert found[name] == pytest.approx(same[name])
+
+
+@pytest.mark.parametrize("row", [0, 3])
+def test_an_infinite_number_is_refused_by_its_place(row: int) -> None:
+    clf = AODEClassifier().fit(TABLE, Y)
+    heights = TABLE["height"][:5].copy()
+    heights[row] = np.inf
+    with pytest.raises(DataError, match=f"Row {row} of column 'height' holds inf"):
+        clf.predict({**part(slice(0, 5)), "height": heights})
