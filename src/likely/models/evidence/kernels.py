@@ -1,4 +1,4 @@
-"""Compiled loops over rows: values to codes, codes to scores, scores to log loss and its gradient.
+"""Compiled loops over rows: values to codes, codes to scores, and the gradient of the log loss by tables.
 
 A row has one code per table (column, pair or triple), and `starts` says where each table begins, so that the cell of
 row i in table j is `starts[j] + codes[i, j]`. `tables` is cells × scores; two classes have one score, the log odds of
@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8, UInt16, UInt64
 from likely.jit import kernel
+from likely.models.evidence.losses import residuals
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 
@@ -197,60 +198,16 @@ def _gather_many(
                 out[at + c] += tables[cell + c]
 
 
-@kernel
-def residuals(scores: Array, y: Int32, weight: Array) -> float:
-    """Replace the scores of rows by weight · (P(class) − [class is true]); returns Σ weight · log loss."""
-    n_classes = scores.shape[1]
-    loss = 0.0
-    for i in range(scores.shape[0]):
-        if n_classes == 1:
-            score = scores[i, 0]
-            margin = score if y[i] == 0 else -score
-            small = np.exp(-abs(score))
-            loss += weight[i] * (max(margin, 0.0) + np.log1p(small))
-            probability = 1.0 / (1.0 + small) if score >= 0.0 else small / (1.0 + small)
-            scores[i, 0] = weight[i] * (probability - y[i])
-        else:
-            peak = scores[i, 0]
-            for c in range(1, n_classes):
-                peak = max(peak, scores[i, c])
-            own = scores[i, y[i]] - peak
-            total = 0.0
-            for c in range(n_classes):
-                scores[i, c] = np.exp(scores[i, c] - peak)
-                total += scores[i, c]
-            loss += weight[i] * (np.log(total) - own)
-            scale = weight[i] / total
-            for c in range(n_classes):
-                scores[i, c] *= scale
-            scores[i, y[i]] -= weight[i]
-    return loss
-
-
-@kernel
-def row_losses(scores: Array, y: Int32, out: Array) -> None:
-    """Log loss of each row, given its scores."""
-    n_classes = scores.shape[1]
-    for i in range(scores.shape[0]):
-        if n_classes == 1:
-            score = scores[i, 0]
-            margin = score if y[i] == 0 else -score
-            out[i] = max(margin, 0.0) + np.log1p(np.exp(-abs(score)))
-        else:
-            peak = scores[i, 0]
-            for c in range(1, n_classes):
-                peak = max(peak, scores[i, c])
-            total = 0.0
-            for c in range(n_classes):
-                total += np.exp(scores[i, c] - peak)
-            out[i] = np.log(total) - scores[i, y[i]] + peak
-
-
 START = np.int64(0)
 """A plain 0 would be a type of its own, and compiled again."""
 
+
 STRIP_ROWS = 64
 """Rows whose scores are held at once, so that they stay in the first-level cache."""
+
+LARGE_TABLES, LONG_STRIP_ROWS = 1 << 16, 256
+"""From so many entries on, which the second-level cache does not hold together, tables are taken one after the other,
+each for many rows."""
 
 
 @kernel
@@ -264,22 +221,29 @@ def loss_and_gradient(
     are added to the intercept; it has no rows where there is none.
     """
     n_classes = tables.shape[1]
-    scores = np.empty((STRIP_ROWS, n_classes))
+    by_term = n_classes > 1 and tables.size > LARGE_TABLES
+    strip_rows = LONG_STRIP_ROWS if by_term else STRIP_ROWS
+    scores = np.empty((strip_rows, n_classes))
     gradient[:] = 0.0
     intercept_gradient[:] = 0.0
     loss = 0.0
-    for start in range(first, last, STRIP_ROWS):
-        size = min(STRIP_ROWS, last - start)
+    for start in range(first, last, strip_rows):
+        size = min(strip_rows, last - start)
         for i in range(size):
             for c in range(n_classes):
                 scores[i, c] = intercept[c] if len(offset) == 0 else intercept[c] + offset[start + i, c]
         strip = codes[start : start + size]
-        add_scores(strip, starts, tables, START, size, scores)
+        if by_term:
+            _gather_by_term(strip, starts, tables.reshape(-1), n_classes, scores.reshape(-1))
+        else:
+            add_scores(strip, starts, tables, START, size, scores)
         loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
         for i in range(size):
             for c in range(n_classes):
                 intercept_gradient[c] += scores[i, c]
-        if n_classes == 1:
+        if by_term:
+            _scatter_by_term(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
+        elif n_classes == 1:
             _scatter_one(strip, starts, scores.reshape(-1), gradient.reshape(-1))
         elif n_classes < MANY_SCORES:
             _scatter_some(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
@@ -335,6 +299,41 @@ def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, 
             cell = (Place(starts[j]) + Place(codes[row, j])) * width
             for c in range(width):
                 gradient[cell + c] += residual[at + c]
+
+
+@kernel
+def _gather_by_term(codes: UInt16, starts: Int32, tables: Array, n_scores: int, out: Array) -> None:
+    """Scores by one table after the other; four, then two entries at a time."""
+    width = Place(n_scores)
+    for j in range(Place(len(starts))):
+        for row in range(Place(len(codes))):
+            _add_entries(tables, (Place(starts[j]) + Place(codes[row, j])) * width, out, row * width, width)
+
+
+@kernel
+def _scatter_by_term(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
+    """The gradient by one table after the other."""
+    width = Place(n_scores)
+    for j in range(Place(len(starts))):
+        for row in range(Place(len(codes))):
+            _add_entries(residual, row * width, gradient, (Place(starts[j]) + Place(codes[row, j])) * width, width)
+
+
+@kernel
+def _add_entries(source: Array, first: np.uintp, target: Array, at: np.uintp, n: np.uintp) -> None:
+    """target[at + c] += source[first + c] for c < n."""
+    c = ZERO
+    while c + THREE < n:
+        s0, s1 = target[at + c] + source[first + c], target[at + c + ONE] + source[first + c + ONE]
+        s2, s3 = target[at + c + TWO] + source[first + c + TWO], target[at + c + THREE] + source[first + c + THREE]
+        target[at + c], target[at + c + ONE], target[at + c + TWO], target[at + c + THREE] = s0, s1, s2, s3
+        c += FOUR
+    if c + ONE < n:
+        s0, s1 = target[at + c] + source[first + c], target[at + c + ONE] + source[first + c + ONE]
+        target[at + c], target[at + c + ONE] = s0, s1
+        c += TWO
+    if c < n:
+        target[at + c] += source[first + c]
 
 
 @kernel(interpretable=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
 from likely.jit import kernel
-from likely.models.evidence.kernels import residuals
+from likely.models.evidence.losses import residuals
 from likely.models.evidence.row_source import RowBlock, RowsInMemory, RowSource, log_prior
 from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
