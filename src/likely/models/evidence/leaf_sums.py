@@ -60,8 +60,9 @@ def pack(gradient: Array, curvature: Array, units: Array, words: Int64) -> None:
     units[0], units[1] = max(whole, TINY) / LARGEST_SUM, max(largest.max(), TINY) / LARGEST_SUM
     of_curvature, of_gradient = 1.0 / units[0], 1.0 / units[1]
     for i in range(len(curvature)):
-        low = np.int64(np.rint(curvature[i] * of_curvature))
-        words[i, 0] = low + (np.int64(np.rint(gradient[i, 0] * of_gradient)) << 32)
+        words[i, 0] = np.int64(np.rint(curvature[i] * of_curvature))
+    for i in range(len(curvature)):
+        words[i, 0] += np.int64(np.rint(gradient[i, 0] * of_gradient)) << 32
         for w in range(1, n_words):
             low = np.int64(np.rint(gradient[i, 2 * w - 1] * of_gradient))
             high = np.int64(np.rint(gradient[i, 2 * w] * of_gradient)) if 2 * w < n_mixtures else np.int64(0)
