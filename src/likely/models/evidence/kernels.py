@@ -205,10 +205,6 @@ START = np.int64(0)
 STRIP_ROWS = 64
 """Rows whose scores are held at once, so that they stay in the first-level cache."""
 
-LARGE_TABLES, LONG_STRIP_ROWS = 1 << 16, 256
-"""From so many entries on, which the second-level cache does not hold together, tables are taken one after the other,
-each for many rows."""
-
 
 @kernel
 def loss_and_gradient(
@@ -221,29 +217,22 @@ def loss_and_gradient(
     are added to the intercept; it has no rows where there is none.
     """
     n_classes = tables.shape[1]
-    by_term = n_classes > 1 and tables.size > LARGE_TABLES
-    strip_rows = LONG_STRIP_ROWS if by_term else STRIP_ROWS
-    scores = np.empty((strip_rows, n_classes))
+    scores = np.empty((STRIP_ROWS, n_classes))
     gradient[:] = 0.0
     intercept_gradient[:] = 0.0
     loss = 0.0
-    for start in range(first, last, strip_rows):
-        size = min(strip_rows, last - start)
+    for start in range(first, last, STRIP_ROWS):
+        size = min(STRIP_ROWS, last - start)
         for i in range(size):
             for c in range(n_classes):
                 scores[i, c] = intercept[c] if len(offset) == 0 else intercept[c] + offset[start + i, c]
         strip = codes[start : start + size]
-        if by_term:
-            _gather_by_term(strip, starts, tables.reshape(-1), n_classes, scores.reshape(-1))
-        else:
-            add_scores(strip, starts, tables, START, size, scores)
+        add_scores(strip, starts, tables, START, size, scores)
         loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
         for i in range(size):
             for c in range(n_classes):
                 intercept_gradient[c] += scores[i, c]
-        if by_term:
-            _scatter_by_term(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
-        elif n_classes == 1:
+        if n_classes == 1:
             _scatter_one(strip, starts, scores.reshape(-1), gradient.reshape(-1))
         elif n_classes < MANY_SCORES:
             _scatter_some(strip, starts, scores.reshape(-1), n_classes, gradient.reshape(-1))
@@ -299,41 +288,6 @@ def _scatter_many(codes: UInt16, starts: Int32, residual: Array, n_scores: int, 
             cell = (Place(starts[j]) + Place(codes[row, j])) * width
             for c in range(width):
                 gradient[cell + c] += residual[at + c]
-
-
-@kernel
-def _gather_by_term(codes: UInt16, starts: Int32, tables: Array, n_scores: int, out: Array) -> None:
-    """Scores by one table after the other; four, then two entries at a time."""
-    width = Place(n_scores)
-    for j in range(Place(len(starts))):
-        for row in range(Place(len(codes))):
-            _add_entries(tables, (Place(starts[j]) + Place(codes[row, j])) * width, out, row * width, width)
-
-
-@kernel
-def _scatter_by_term(codes: UInt16, starts: Int32, residual: Array, n_scores: int, gradient: Array) -> None:
-    """The gradient by one table after the other."""
-    width = Place(n_scores)
-    for j in range(Place(len(starts))):
-        for row in range(Place(len(codes))):
-            _add_entries(residual, row * width, gradient, (Place(starts[j]) + Place(codes[row, j])) * width, width)
-
-
-@kernel
-def _add_entries(source: Array, first: np.uintp, target: Array, at: np.uintp, n: np.uintp) -> None:
-    """target[at + c] += source[first + c] for c < n."""
-    c = ZERO
-    while c + THREE < n:
-        s0, s1 = target[at + c] + source[first + c], target[at + c + ONE] + source[first + c + ONE]
-        s2, s3 = target[at + c + TWO] + source[first + c + TWO], target[at + c + THREE] + source[first + c + THREE]
-        target[at + c], target[at + c + ONE], target[at + c + TWO], target[at + c + THREE] = s0, s1, s2, s3
-        c += FOUR
-    if c + ONE < n:
-        s0, s1 = target[at + c] + source[first + c], target[at + c + ONE] + source[first + c + ONE]
-        target[at + c], target[at + c + ONE] = s0, s1
-        c += TWO
-    if c < n:
-        target[at + c] += source[first + c]
 
 
 @kernel(interpretable=True)
