@@ -27,9 +27,6 @@ SEARCH_TOLERANCE = 1e-4
 FINAL_TOLERANCE = 3e-5
 """Gain of log loss per unit of weight below which a fit ends, in inner cross-validation and on all rows."""
 
-ROUGH_ROWS, ROUGHER = 2_400, 2.0
-"""Rows from which a fit may end twice as early: there it takes the time, and their mean is surer."""
-
 Source = TypeVar("Source", bound=RowSource, covariant=True)
 """Rows in memory, or on disk."""
 
@@ -86,8 +83,7 @@ class Fitter(Generic[Source]):
     """Fits experts to the same rows, and keeps what several fits share: distinct rows, the last design and recoding."""
 
     def __init__(self, data: EncodedData[Source], tolerance: float = SEARCH_TOLERANCE) -> None:
-        self.data, self.passes = data, 0
-        self.tolerance = tolerance * (ROUGHER if len(data.rows) >= ROUGH_ROWS else 1.0)
+        self.data, self.tolerance, self.passes = data, tolerance, 0
         self.rows = data.rows.deduplicate()
         self._last: tuple[Terms, Design, RowSource, Array] | None = None
 
