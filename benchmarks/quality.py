@@ -20,7 +20,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LIKELY_THREADS")
+os.environ |= dict.fromkeys(ONE_THREAD, "1")
 
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402

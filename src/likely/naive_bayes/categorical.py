@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32, Int64
 from likely.engines.gpu.counts import DeviceCounter
@@ -25,6 +24,7 @@ from likely.families.protocol import Certainty
 from likely.jit import kernel
 from likely.naive_bayes.classifier import NaiveBayes
 from likely.naive_bayes.discrete import CONSTRAINTS, check_alpha, is_prior_counted, log_class_prior, tags_of_counts
+from likely.naive_bayes.validation import validated
 from likely.numerics import log_of
 from likely.parallel import pipeline, row_blocks, run
 from likely.stats.kernels import code_bounds, count_code_matrix
@@ -283,7 +283,7 @@ class CategoricalNB(NaiveBayes[CodeCounts]):
 
     def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
-            return np.asarray(validate_data(self, X, reset=reset))
+            return np.asarray(validated(self, X, reset=reset))
 
     def _observe(self, rows: AnyArray, y: Int32, weight: Array | None, n_classes: int) -> CodeCounts:
         try:

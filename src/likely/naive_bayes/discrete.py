@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from likely.arrays import Array, ColumnLike, Int32, read_only
 from likely.engines.gpu.counts import DeviceCounter
@@ -26,6 +26,7 @@ from likely.families.on_device import CountTerm, DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes, Rows
+from likely.naive_bayes.validation import validated
 from likely.numerics import log_of
 from likely.stats import FeatureCounts
 from likely.stats.feature_counts import rows_of
@@ -141,7 +142,7 @@ class DiscreteNB(NaiveBayes[FeatureCounts]):
     def _read(self, X: RowsLike, *, reset: bool) -> Rows:
         sound = as_csr(X) if sparse.issparse(X) else X
         with np.errstate(invalid="ignore"):  # it adds all cells up to see whether one is no number
-            rows = validate_data(self, sound, accept_sparse="csr", reset=reset)
+            rows = validated(self, sound, accept_sparse="csr", reset=reset)
         return sparse.csr_array(rows) if sparse.issparse(rows) else np.asarray(rows)
 
     def _observe(self, rows: Rows, y: Int32, weight: Array | None, n_classes: int) -> FeatureCounts:

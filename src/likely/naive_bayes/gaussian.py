@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
 
 from likely.arrays import AnyArray, Array, ColumnLike, Int32
 from likely.engines.gpu.counts import DeviceCounter, moments
@@ -21,6 +20,7 @@ from likely.families.on_device import BellTerm, DeviceTerm
 from likely.families.outcomes import BlockScorer
 from likely.families.protocol import Certainty
 from likely.naive_bayes.classifier import NaiveBayes
+from likely.naive_bayes.validation import validated
 from likely.numerics import log_of
 from likely.parallel import row_blocks, total
 from likely.stats import Moments, moments_of_blocks
@@ -83,7 +83,7 @@ class GaussianNB(NaiveBayes[Spread]):
     var_smoothing: float = 1e-9
 
     def _read(self, X: RowsLike, *, reset: bool) -> AnyArray:
-        rows: AnyArray = validate_data(self, X, reset=reset, ensure_all_finite=False)
+        rows: AnyArray = validated(self, X, reset=reset, ensure_all_finite=False)
         if reset:
             self._dtype = np.dtype(np.float32 if rows.dtype == np.float32 else np.float64)
         return rows

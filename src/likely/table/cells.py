@@ -274,7 +274,8 @@ class ArrowCells(Cells):
             wide = self.column.cast(pa.dictionary(pa.int32(), kind.value_type, kind.ordered))
             return settled(*_dictionary(wide.unify_dictionaries()))
         try:
-            levels, codes = _dictionary(roomy(self.column).dictionary_encode())
+            column = roomy(self.column) if self.column.nbytes > MAX_NARROW else self.column
+            levels, codes = _dictionary(column.dictionary_encode())
         except OverflowError:  # dates that are infinite, or in the year 5,000,000
             raise SchemaError(
                 About("endless dates", name),
@@ -313,6 +314,10 @@ class ArrowCells(Cells):
             start, stop, _ = rows.indices(len(self))
             return ArrowCells(self.column.slice(start, max(stop - start, 0)))
         return ArrowCells(roomy(self.column).take(pa.array(rows)))
+
+
+MAX_NARROW = 1 << 30
+"""Bytes of a column up to which its texts may keep offsets of 32 bits."""
 
 
 def roomy(column: pa.ChunkedArray) -> pa.ChunkedArray:

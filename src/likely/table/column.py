@@ -214,7 +214,7 @@ def _wraps_in_arrow(values: AnyArray) -> bool:
 def _pandas_cells(values: pd.Series, name: str) -> Cells:
     import pandas
 
-    series = pandas.Series(values, copy=False)
+    series = values if type(values) is pandas.Series else pandas.Series(values, copy=False)
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return _array_cells(series.to_numpy(), name)

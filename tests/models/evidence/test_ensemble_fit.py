@@ -1,17 +1,15 @@
-"""How trees grow: which question is asked, when growing ends."""
+"""How trees grow, and when growing ends."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from likely.models.evidence.encoding import BinnedNumber, CodedCategories, Encoding
 from likely.models.evidence.ensemble_fit import (
     MAX_MIXTURES,
     MAX_QUESTION_ROWS,
     PATIENCE,
-    best_question,
     ensemble_scores,
     grow,
     max_rounds,
@@ -21,55 +19,6 @@ from likely.models.evidence.row_source import RowsInMemory, log_prior
 from likely.parallel import WorkerPool
 
 SIZES = np.array([10, 6], dtype=np.int64)
-NUMERIC = np.array([True, False])
-
-
-def question(
-    codes: NDArray[np.uint8], wanted: NDArray[np.bool_], gaps: tuple[bool, bool] = (False, False)
-) -> tuple[int, list[int]]:
-    """The column that is asked about, and the codes of side 1, where some rows want a higher score."""
-    gradient = np.where(wanted, -0.5, 0.5)[:, None]
-    side = np.zeros(256, dtype=np.uint8)
-    column, _ = best_question(
-        codes, SIZES, NUMERIC, np.array(gaps), np.arange(2), gradient, np.full(len(wanted), 0.25),
-        np.zeros(len(wanted), dtype=np.uint8), 1, side,
-    )  # fmt: skip
-    return column, np.flatnonzero(side).tolist()
-
-
-@pytest.fixture
-def codes() -> NDArray[np.uint8]:
-    rng = np.random.default_rng(0)
-    return np.stack([rng.integers(1, size, 4000) for size in SIZES]).astype(np.uint8)
-
-
-def test_a_number_is_cut_where_it_changes(codes: NDArray[np.uint8]) -> None:
-    assert question(codes, codes[0] > 3) == (0, [4, 5, 6, 7, 8, 9])
-
-
-def test_a_gap_may_go_with_either_side(codes: NDArray[np.uint8]) -> None:
-    assert question(codes, (codes[0] > 3) & (codes[0] < 9), (True, False)) == (0, [4, 5, 6, 7, 8])
-    assert question(codes, codes[0] > 3, (True, False)) == (0, [4, 5, 6, 7, 8, 9])
-
-
-def test_categories_are_taken_out_together_or_alone(codes: NDArray[np.uint8]) -> None:
-    column, apart = question(codes, np.isin(codes[1], [1, 4]))
-    assert column == 1
-    assert apart in ([1, 4], [2, 3, 5])
-    column, apart = question(codes, codes[1] == 3)
-    assert column == 1
-    assert apart in ([3], [1, 2, 4, 5])
-
-
-def test_nothing_is_asked_where_nothing_is_left(codes: NDArray[np.uint8]) -> None:
-    side = np.zeros(256, dtype=np.uint8)
-    nothing = np.zeros((4000, 1))
-    found, _ = best_question(
-        codes, SIZES, NUMERIC, np.zeros(2, dtype=bool), np.arange(2), nothing, np.ones(4000),
-        np.zeros(4000, dtype=np.uint8), 1, side,
-    )  # fmt: skip
-    assert found == -1
-    assert not side.any()
 
 
 def encoded(n: int, n_classes: int, seed: int, told: bool = True) -> tuple[Encoding, RowsInMemory]:

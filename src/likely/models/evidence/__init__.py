@@ -46,9 +46,10 @@ Reading order:
     fitter           fits all three experts to some rows: L-BFGS; `stacking` weighs them, by Newton's method
     search           inner cross-validation, variance search, one-standard-error rule, screening of pairs and triples
     ensemble_fit     growing the rest on `boosted_rows`; `ensemble` what comes of it
+    questions        what a tree asks, by sums of leaves and codes (`leaf_sums`)
     fit              the whole fit on one page
     predictor        the fitted model and its hyperparameters; `laplace` how sure it is
-    kernels          compiled loops over rows
+    kernels          compiled loops over rows; `losses` of their scores
     codec, sql       files and queries
 """
 

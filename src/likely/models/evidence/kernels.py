@@ -1,4 +1,4 @@
-"""Compiled loops over rows: values to codes, codes to scores, scores to log loss and its gradient.
+"""Compiled loops over rows: values to codes, codes to scores, and the gradient of the log loss by tables.
 
 A row has one code per table (column, pair or triple), and `starts` says where each table begins, so that the cell of
 row i in table j is `starts[j] + codes[i, j]`. `tables` is cells × scores; two classes have one score, the log odds of
@@ -11,6 +11,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8, UInt16, UInt64
 from likely.jit import kernel
+from likely.models.evidence.losses import residuals
 from likely.numerics import FOUR, ONE, THREE, TWO, ZERO, Place
 
 
@@ -197,57 +198,9 @@ def _gather_many(
                 out[at + c] += tables[cell + c]
 
 
-@kernel
-def residuals(scores: Array, y: Int32, weight: Array) -> float:
-    """Replace the scores of rows by weight · (P(class) − [class is true]); returns Σ weight · log loss."""
-    n_classes = scores.shape[1]
-    loss = 0.0
-    for i in range(scores.shape[0]):
-        if n_classes == 1:
-            score = scores[i, 0]
-            margin = score if y[i] == 0 else -score
-            small = np.exp(-abs(score))
-            loss += weight[i] * (max(margin, 0.0) + np.log1p(small))
-            probability = 1.0 / (1.0 + small) if score >= 0.0 else small / (1.0 + small)
-            scores[i, 0] = weight[i] * (probability - y[i])
-        else:
-            peak = scores[i, 0]
-            for c in range(1, n_classes):
-                peak = max(peak, scores[i, c])
-            own = scores[i, y[i]] - peak
-            total = 0.0
-            for c in range(n_classes):
-                scores[i, c] = np.exp(scores[i, c] - peak)
-                total += scores[i, c]
-            loss += weight[i] * (np.log(total) - own)
-            scale = weight[i] / total
-            for c in range(n_classes):
-                scores[i, c] *= scale
-            scores[i, y[i]] -= weight[i]
-    return loss
-
-
-@kernel
-def row_losses(scores: Array, y: Int32, out: Array) -> None:
-    """Log loss of each row, given its scores."""
-    n_classes = scores.shape[1]
-    for i in range(scores.shape[0]):
-        if n_classes == 1:
-            score = scores[i, 0]
-            margin = score if y[i] == 0 else -score
-            out[i] = max(margin, 0.0) + np.log1p(np.exp(-abs(score)))
-        else:
-            peak = scores[i, 0]
-            for c in range(1, n_classes):
-                peak = max(peak, scores[i, c])
-            total = 0.0
-            for c in range(n_classes):
-                total += np.exp(scores[i, c] - peak)
-            out[i] = np.log(total) - scores[i, y[i]] + peak
-
-
 START = np.int64(0)
 """A plain 0 would be a type of its own, and compiled again."""
+
 
 STRIP_ROWS = 64
 """Rows whose scores are held at once, so that they stay in the first-level cache."""

@@ -27,6 +27,9 @@ PARTITION_WORK = 1 << 17
 """Codes × scores of a part: half a millisecond, which is worth a task."""
 
 MAX_PARTITIONS = 32
+SUM_SHARE = 16
+"""So many times the work of a part is that of adding up its tables, which leave the cache in between."""
+
 MAX_DISTINCT_SHARE = 0.8
 SOME_HASHES, FEWEST_HASHES, MOSTLY_DISTINCT = 32, 1000, 0.95
 """Of so many rows one is looked at first, if these are not few: where so many differ, most do."""
@@ -126,7 +129,7 @@ class RowSource(ABC):
         """Parts that are worth a thread each; they depend on the rows alone, not on the number of threads."""
         work = len(self) * self.n_codes * self.n_scores
         reduction = n_cells * self.n_scores
-        n = max(min(work // PARTITION_WORK, work // (4 * reduction + 1), MAX_PARTITIONS), 1)
+        n = max(min(work // PARTITION_WORK, work // (SUM_SHARE * reduction + 1), MAX_PARTITIONS), 1)
         bounds = [len(self) * k // n for k in range(n + 1)]
         return [slice(a, b) for a, b in pairwise(bounds)]
 

@@ -18,7 +18,7 @@ from likely.evaluation.folds import shuffled_by_class
 from likely.jit import kernel
 from likely.models.evidence.encoding import Resolution, Terms
 from likely.models.evidence.fitter import EncodedData, Expert, Fitter
-from likely.models.evidence.kernels import residuals, row_losses
+from likely.models.evidence.losses import fill_hessian, residuals, row_losses
 from likely.models.evidence.row_source import RowsInMemory
 from likely.numerics import Place
 from likely.parallel import WorkerPool
@@ -200,18 +200,6 @@ def hessian_of(residual: Array, rows: RowsInMemory) -> Array:
     out = np.empty_like(residual)
     fill_hessian(residual, rows.y, rows.weight, out)
     return out
-
-
-@kernel(interpretable=True)
-def fill_hessian(residual: Array, y: Int32, weight: Array, out: Array) -> None:
-    """The same, row by row; a row without weight has no curvature."""
-    n_rows, n_scores = residual.shape
-    for i in range(n_rows):
-        whole = weight[i] if weight[i] > 0.0 else 1.0
-        true = y[i] - 1 if n_scores == 1 else y[i]
-        for c in range(n_scores):
-            expected = residual[i, c] + (weight[i] if c == true else 0.0)
-            out[i, c] = expected * (1.0 - expected / whole)
 
 
 @kernel(interpretable=True)

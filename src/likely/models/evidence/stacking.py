@@ -9,6 +9,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32
 from likely.jit import kernel
+from likely.models.evidence.losses import fill_hessian, residuals
 from likely.numerics import newton
 from likely.parallel import ALONE, WorkerPool
 
@@ -16,6 +17,9 @@ STACKING_RIDGE = 0.01
 
 STACKED_ROWS = 1 << 13
 """Rows that a thread sums at once."""
+
+TINY = 1e-300
+"""A row without weight has no share of it to divide by."""
 
 
 def stack(
@@ -28,8 +32,6 @@ def stack(
 ) -> Array:
     """Stacking weights of experts, given rows × scores of each; shrunk towards the expert `best` alone."""
     stacked = np.stack(scores)
-    if stacked.shape[2] == 1:
-        stacked = np.concatenate([np.zeros_like(stacked), stacked], axis=2)
     target = np.zeros(len(scores))
     target[best] = 1.0
     row_shares = weight / max(float(weight.sum()), 1e-300)
@@ -56,44 +58,64 @@ def stack(
 
 @kernel
 def stacked_loss(a: Array, stacked: Array, y: Int32, shares: Array, gradient: Array, hessian: Array) -> float:
-    """Log loss of Σ_k a_k · scores of expert k, given rows × experts × classes; adds its derivatives by `a`."""
-    n_experts, n_classes = stacked.shape[1:]
-    p, expected = np.empty(n_classes), np.empty(n_experts)
-    loss = 0.0
-    for i in range(len(stacked)):
-        of_row, share = stacked[i], shares[i]
-        own_loss, total = _softmax(a, of_row, y[i], p)
-        loss += share * own_loss
+    """Log loss of Σ_k a_k · scores of expert k, given rows × experts × scores; adds its derivatives by `a`."""
+    n_rows, n_experts, n_scores = stacked.shape
+    residual = np.zeros((n_rows, n_scores))
+    for i in range(n_rows):
         for k in range(n_experts):
-            expected[k] = 0.0
-            for c in range(n_classes):
-                expected[k] += of_row[k, c] * p[c]
-            expected[k] /= total
-            gradient[k] += share * (expected[k] - of_row[k, y[i]])
-        for k in range(n_experts):
-            for other in range(k + 1):
-                second = 0.0
-                for c in range(n_classes):
-                    second += of_row[k, c] * of_row[other, c] * p[c]
-                term = share * (second / total - expected[k] * expected[other])
-                hessian[k, other] += term
-                if other < k:
-                    hessian[other, k] += term
+            for c in range(n_scores):
+                residual[i, c] += a[k] * stacked[i, k, c]
+    loss = residuals(residual, y, shares)
+    if n_scores == 1:
+        _derivatives_of_one(residual, stacked.reshape((n_rows, n_experts)), y, shares, gradient, hessian)
+    else:
+        _derivatives_of_many(residual, stacked, y, shares, gradient, hessian)
     return loss
 
 
 @kernel
-def _softmax(a: Array, of_row: Array, own: int, p: Array) -> tuple[float, float]:
-    """Log loss of a row; P(class) times the second number goes to `p`."""
-    n_experts, n_classes = of_row.shape
-    peak = -np.inf
-    for c in range(n_classes):
-        p[c] = 0.0
+def _derivatives_of_one(
+    residual: Array, stacked: Array, y: Int32, shares: Array, gradient: Array, hessian: Array
+) -> None:
+    """Gradient Σ r x and Hessian Σ h x xᵀ, with h the curvature of a row."""
+    curvature = np.empty_like(residual)
+    fill_hessian(residual, y, shares, curvature)
+    for i in range(len(stacked)):
+        for k in range(stacked.shape[1]):
+            gradient[k] += residual[i, 0] * stacked[i, k]
+            own = curvature[i, 0] * stacked[i, k]
+            for other in range(k):
+                hessian[k, other] += own * stacked[i, other]
+                hessian[other, k] += own * stacked[i, other]
+            hessian[k, k] += own * stacked[i, k]
+
+
+@kernel
+def _derivatives_of_many(
+    residual: Array, stacked: Array, y: Int32, shares: Array, gradient: Array, hessian: Array
+) -> None:
+    """The same, where the curvature of a row is that of a softmax, share · (diag(p) − p pᵀ)."""
+    _, n_experts, n_scores = stacked.shape
+    weighted, expected, p = np.empty((n_experts, n_scores)), np.empty(n_experts), np.empty(n_scores)
+    for i in range(len(stacked)):
+        of_row, share = stacked[i], max(shares[i], TINY)
+        for c in range(n_scores):
+            p[c] = residual[i, c] / share
+        p[y[i]] += shares[i] / share
         for k in range(n_experts):
-            p[c] += a[k] * of_row[k, c]
-        peak = max(peak, p[c])
-    total, score = 0.0, p[own]
-    for c in range(n_classes):
-        p[c] = np.exp(p[c] - peak)
-        total += p[c]
-    return np.log(total) + peak - score, total
+            first, mean = 0.0, 0.0
+            for c in range(n_scores):
+                first += residual[i, c] * of_row[k, c]
+                weighted[k, c] = of_row[k, c] * p[c]
+                mean += weighted[k, c]
+            gradient[k] += first
+            expected[k] = mean
+        for k in range(n_experts):
+            for other in range(k + 1):
+                second = 0.0
+                for c in range(n_scores):
+                    second += of_row[k, c] * weighted[other, c]
+                term = shares[i] * (second - expected[k] * expected[other])
+                hessian[k, other] += term
+                if other < k:
+                    hessian[other, k] += term

@@ -25,7 +25,7 @@ from likely.arrays import Array, ColumnLike, Index, Int32
 from likely.engines.memory import USUAL_TOKENIZER
 from likely.families.complement import complement_weights
 from likely.families.counts import DenseWeights
-from likely.models.evidence.kernels import residuals, row_losses
+from likely.models.evidence.losses import residuals, row_losses
 from likely.models.evidence.row_source import log_prior
 from likely.models.evidence.text_scores import N_FOLDS, TextExpert, as_scores, tf_idf
 from likely.models.feature_weights import default_feature_weight

@@ -13,7 +13,7 @@ import numpy as np
 
 from likely.arrays import Array, Int32, UInt8
 from likely.jit import kernel
-from likely.models.evidence.kernels import residuals
+from likely.models.evidence.losses import residuals
 from likely.models.evidence.row_source import RowBlock, RowsInMemory, RowSource, log_prior
 from likely.models.feature_weights import RIDGE, penalised
 from likely.numerics import lbfgs
@@ -112,6 +112,10 @@ def _weight_hessian(
     return np.concatenate([of_columns, of_texts])
 
 
+STRIP_FEATURES = 2048
+"""Features of rows that are held at once, so that they stay in the first-level cache."""
+
+
 @kernel
 def leave_one_out_loss(
     codes: UInt8, starts: Int32, tables: Array, loo_tables: Array, text_scores: Array, y: Int32,
@@ -124,24 +128,29 @@ def leave_one_out_loss(
     `text_scores` is rows × (texts × scores).
     """
     n_features, n_scores = len(feature_weights), len(intercept)
-    features = np.empty((n_features, n_scores))
-    scores = np.empty((1, n_scores))
+    strip_rows = max(STRIP_FEATURES // max(n_features * n_scores, 1), 1)
+    features = np.empty((strip_rows, n_features, n_scores))
+    scores = np.empty((strip_rows, n_scores))
     gradient[:] = 0.0
     intercept_gradient[:] = 0.0
     loss = 0.0
-    for i in range(first, last):
-        _leave_one_out_features(codes[i], starts, tables, loo_tables, text_scores[i], y[i], features)
-        for c in range(n_scores):
-            scores[0, c] = intercept[c]
-        for j in range(n_features):
+    for start in range(first, last, strip_rows):
+        size = min(strip_rows, last - start)
+        for i in range(size):
+            row, of_row = start + i, features[i]
+            _leave_one_out_features(codes[row], starts, tables, loo_tables, text_scores[row], y[row], of_row)
             for c in range(n_scores):
-                scores[0, c] += feature_weights[j] * features[j, c]
-        loss += residuals(scores, y[i : i + 1], weight[i : i + 1])
-        for c in range(n_scores):
-            intercept_gradient[c] += scores[0, c]
-        for j in range(n_features):
+                scores[i, c] = intercept[c]
+            for j in range(n_features):
+                for c in range(n_scores):
+                    scores[i, c] += feature_weights[j] * of_row[j, c]
+        loss += residuals(scores[:size], y[start : start + size], weight[start : start + size])
+        for i in range(size):
             for c in range(n_scores):
-                gradient[j] += scores[0, c] * features[j, c]
+                intercept_gradient[c] += scores[i, c]
+            for j in range(n_features):
+                for c in range(n_scores):
+                    gradient[j] += scores[i, c] * features[i, j, c]
     return loss
 
 
