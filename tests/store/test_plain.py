@@ -36,11 +36,10 @@ def again(value: Any) -> Any:
         date(1, 1, 1), datetime(2024, 2, 29, 1, 2, 3, 4), datetime(2024, 1, 1, tzinfo=UTC), time(23, 59, 59, 999_999),
         timedelta(-3, 5, 7), timedelta.max, Decimal("1.10"), Decimal("-Infinity"), Fraction(-2, 3), Fraction(7),
         (), (1, (2, "x")), [1, [2]], [], frozenset(), frozenset({1, "a"}), {}, {"a": 1, 2: (3,), None: {"b": b"c"}},
-        np.datetime64("2024-01-01", "D"), np.datetime64(-7, "25us"), np.timedelta64(5, "ns"), np.timedelta64(5),
+        np.datetime64("2024-01-01", "D"), np.datetime64(-7, "25us"), np.timedelta64(5, "ns"), np.timedelta64(5, "Y"),
         Laplace(0.5), MEstimate(3.0), MEstimate(3.0, p={"Ulm": 0.25, "Bonn": 0.75}),
         Tokenizer(lowercase=False, ngram_range=(1, 2)), Tokenizer(),
     ],
-    ids=repr,
 )  # fmt: skip
 def test_a_value_comes_back_with_its_type(value: Any) -> None:
     found = again(value)
@@ -69,7 +68,7 @@ def test_a_loss_comes_back_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), 1j, {1, 2}, range(3), type, np.datetime64("NaT"), Decimal("NaN"), Decimal("sNaN")], ids=repr
+    "value", [object(), 1j, {1, 2}, range(3), type, np.datetime64("NaT", "D"), Decimal("NaN"), Decimal("sNaN")]
 )
 def test_what_could_not_be_read_back_is_refused_when_it_is_written(value: Any) -> None:
     with pytest.raises(SettingsError):
