@@ -182,6 +182,15 @@ class TestManyRows:
         ).argmax(axis=1)
         assert same.mean() > 0.95
 
+    def test_sparse_rows_are_many_sooner_unless_they_are_wide(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(solver, "SPARSE_LINEAR_ROWS", 100)
+        problem, plan = table(2, 600), SolverPlan(1.0, Linear())
+        few = sparse.csr_array(problem.X)
+        wide = sparse.csr_array((few.data, few.indices, few.indptr), shape=(600, 600))
+        assert solve(problem, plan)[1] == "exact"
+        assert solve(replace(problem, X=few), plan)[1] == "plane"
+        assert solve(replace(problem, X=wide), plan)[1] == "exact"
+
     def test_huge_planes_go_through_the_rows_a_few_at_a_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from likely.models.svm import solver
 

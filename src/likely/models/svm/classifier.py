@@ -91,7 +91,7 @@ class SVMClassifier(Classifier):
         Other priors change the probabilities, and with them what `predict` returns.
     method : "auto", "exact" (refused above `max_rows`), or "landmarks" (an approximation by `landmarks` rows).
     max_rows : with "auto", more rows than this are learned by landmarks; a linear machine of more than 10,000 rows is
-        solved for its plane alone.
+        solved for its plane alone (of more than 3,000, if they are sparse and more than their columns).
     landmarks : how many rows then stand for all of them.
     folds : parts of the rows that are held out in turn for the probabilities.
     tolerance : how precisely the problem is solved.
