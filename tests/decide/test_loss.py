@@ -15,7 +15,6 @@ from likely import REFUSED, Loss, SettingsError
 from likely.decide import loss_tables
 from likely.decide.loss import moved_on, shown_order
 from likely.decide.loss_matrix import _mistake
-from likely.errors import FileError
 
 CREDIT = {"grant": {"good": 0, "bad": 5}, "deny": {"good": 1, "bad": 0}}
 COSTS = [[0.0, 5.0], [1.0, 0.0]]
@@ -119,29 +118,6 @@ def test_only_what_could_be_read_both_ways_is_refused(tmp_path: Path, text: str,
     with pytest.raises(SettingsError, match="does not tell"):
         Loss.from_csv(file)
     Loss.from_csv(file, truth="rows")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"truth\\decision,a,b\na,0,\xe9\nb,1,0\n", "no text in UTF-8"),
-        (b"truth\\decision,a,b\na,0," + b"1" * 200_000 + b"\nb,1,0\n", "field larger than"),
-    ],
-)
-def test_files_that_are_no_text_are_refused_in_a_sentence(tmp_path: Path, content: bytes, message: str) -> None:
-    file = tmp_path / "costs.csv"
-    file.write_bytes(content)
-    with pytest.raises(FileError, match=message):
-        Loss.from_csv(file)
-
-
-def test_a_folder_and_an_impossible_name_hold_no_costs(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="directory"):
-        Loss.from_csv(tmp_path)
-    with pytest.raises(FileError, match="null byte"):
-        Loss.from_csv("costs\0.csv")
-    with pytest.raises(FileNotFoundError, match=r"no table of costs at .*gone\.csv"):
-        Loss.from_csv(tmp_path / "gone.csv")
 
 
 def test_it_is_shown_as_a_confusion_matrix_is() -> None:

@@ -344,26 +344,6 @@ def test_categorical_nb(gpu: Device, dtype: str) -> None:
             CategoricalNB().fit(gpu.put(X), gpu.put(y))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64"])
-@pytest.mark.parametrize("n_columns, kept", [(1, 1), (7, 7), (16, 16), (24, 13), (30, 30), (64, 5)])
-def test_values_are_looked_up_however_rows_lie(gpu: Device, n_columns: int, kept: int, dtype: str) -> None:
-    before = len(gpu.launched)
-    rng = np.random.default_rng(n_columns)
-    y = rng.integers(0, 3, 700)
-    X = ((rng.integers(-5 if dtype[0] == "i" else 0, 6, (700, n_columns)) + y[:, None]) % 7).astype(dtype)[:, :kept]
-    there = gpu.put(X)
-    host = BayesClassifier(families="categorical").fit(X, y)
-    device = BayesClassifier(families="categorical").fit(there, gpu.put(y))
-    X = X.copy()
-    X[3, 0] = 100  # never seen
-    for rows in (there, gpu.put(X)):
-        for told in (device.predict_proba, device.predict_log_proba, device.predict_joint_log_proba):
-            same = getattr(host, told.__name__)(gpu.get(rows))
-            np.testing.assert_allclose(gpu.get(told(rows)), same, rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(gpu.get(device.predict(rows)), host.predict(gpu.get(rows)))
-    assert any(name.startswith("add_held_lines<") for name in gpu.launched[before:])
-
-
 @pytest.mark.parametrize("kind", [MultinomialNB, ComplementNB])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_counts_of_words(gpu: Device, kind: type[MultinomialNB] | type[ComplementNB], sparse: bool) -> None:
