@@ -39,12 +39,8 @@ from likely.parallel import run
 if TYPE_CHECKING:
     from sklearn.svm import SVC
 
-LINEAR_ROWS = 10_000
-"""With more rows than this a linear machine is solved for its hyperplanes alone, without support vectors."""
-
-SPARSE_LINEAR_ROWS = 3_000
-"""The same for sparse rows, if there are more rows than columns: where classes overlap, LIBSVM takes a hundred times as
-long as LIBLINEAR."""
+LINEAR_ROWS, SPARSE_LINEAR_ROWS = 10_000, 3_000
+"""With more rows (sparse: and more than columns), a linear machine is solved for its hyperplanes alone."""
 
 MOST_GRAM_ROWS = 12_000
 """The Gram matrix of this many rows takes 1.1 GiB; a kernel that is a sum or product needs all of it."""
@@ -141,14 +137,10 @@ def choose_method(problem: Problem, plan: SolverPlan) -> str:
     if plan.method == "exact" or is_hard:
         _refuse_many(problem, plan)
         return "exact"
-    if is_linear and len(problem) > min(_most_linear_rows(problem.X), plan.max_rows):
-        return "plane"
+    is_tall = sparse.issparse(problem.X) and problem.X.shape[0] > problem.X.shape[1]
+    if is_linear and len(problem) > min(SPARSE_LINEAR_ROWS if is_tall else LINEAR_ROWS, plan.max_rows):
+        return "plane"  # where classes overlap, LIBSVM takes a hundred times as long as LIBLINEAR
     return "landmarks" if len(problem) > min(_most_rows(plan), _rows_in_time(problem.X)) else "exact"
-
-
-def _most_linear_rows(X: Matrix) -> int:
-    """Rows up to which a linear machine has support vectors."""
-    return SPARSE_LINEAR_ROWS if sparse.issparse(X) and X.shape[0] > X.shape[1] else LINEAR_ROWS
 
 
 def _most_rows(plan: SolverPlan) -> int:
