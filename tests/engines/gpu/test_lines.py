@@ -17,8 +17,10 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Device]:
         yield here
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64"])
-@pytest.mark.parametrize("n_columns, kept", [(1, 1), (7, 7), (16, 16), (24, 13), (30, 30), (64, 5)])
+@pytest.mark.parametrize(
+    "n_columns, kept, dtype",
+    [(1, 1, "bool"), (7, 7, "uint8"), (30, 30, "uint8"), (16, 16, "int16"), (24, 13, "int16"), (64, 5, "int64")],
+)
 def test_values_are_looked_up_however_rows_lie(gpu: Device, n_columns: int, kept: int, dtype: str) -> None:
     before = len(gpu.launched)
     rng = np.random.default_rng(n_columns)
