@@ -198,7 +198,7 @@ def test_labels_are_written_with_the_type_of_their_array() -> None:
 @pytest.mark.parametrize(
     "labels",
     [
-        np.array([3, -4], dtype="M8[2s]"), np.array([3, -4], dtype="m8"), np.array([1, 2], dtype=">u2"),
+        np.array([3, -4], dtype="M8[2s]"), np.array([3, -4], dtype="m8[h]"), np.array([1, 2], dtype=">u2"),
         np.array([0.5, 1.5], dtype="f2"), np.array([False, True]), np.array(["a"], dtype="U7"), np.array([b"", b"x"]),
         np.array([b"x"], dtype="S3"), np.array(["", "longer"]), np.array(["x", 1, True], dtype=object),
         np.array([1, 1.5], dtype=object), np.array([(1, "a"), (2, "b")], dtype="O,O").astype(object),
