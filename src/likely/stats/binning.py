@@ -139,9 +139,8 @@ def _without_small_bins(bins: Index, mass: Array, least: float) -> Index:
     kept: list[int] = []
     for k, size in enumerate(sizes):
         if size < least and kept and (k + 1 == len(sizes) or sizes[kept[-1]] <= sizes[k + 1]):
-            owner[k] = kept[
-                -1
-            ]  # which no other joins: a next one that is large enough to be passed over is kept itself
+            # No other joins the same bin, so its size need not grow: the next one is no lighter than it, and kept.
+            owner[k] = kept[-1]
         elif size < least and k + 1 < len(sizes):
             sizes[k + 1] += size
             owner[k] = -1  # goes with the next one

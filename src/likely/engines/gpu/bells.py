@@ -10,7 +10,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.engines.gpu.counts import refuse_infinite
 from likely.engines.gpu.device import C_TYPES, Device, DeviceArray, address
-from likely.engines.gpu.held import held_rows, lies_side_by_side
+from likely.engines.gpu.row_layout import lies_side_by_side, row_layout
 from likely.engines.gpu.scores import MOST_CLASSES, Finish, Scoring, Step
 from likely.engines.gpu.table import NO_GAPS
 from likely.errors import DataError
@@ -94,7 +94,7 @@ def _some_bells(
     dtype = np.dtype(np.float32 if size == 4 else np.float64)
     lies_well = str(cells.dtype) == dtype.name and lies_side_by_side(cells)
     row_step = cells.strides[0] // size if lies_well else n_columns
-    held = held_rows(n_columns, size, row_step, address(cells) if lies_well else 0)
+    held = row_layout(n_columns, size, row_step, address(cells) if lies_well else 0)
 
     def rows(block: slice) -> Sequence[object]:
         some = cells[block] if lies_well else xp.ascontiguousarray(cells[block], dtype=dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from likely.arrays import Array
 from likely.engines.gpu.counts import refuse_infinite
 from likely.engines.gpu.device import DeviceArray, address, c_type
-from likely.engines.gpu.held import HeldRows, held_rows, lies_side_by_side
+from likely.engines.gpu.row_layout import RowLayout, lies_side_by_side, row_layout
 from likely.engines.gpu.scores import MOST_CLASSES, Finish, Scoring, Step
 from likely.engines.gpu.table import DeviceTable
 from likely.errors import DataError
@@ -31,7 +31,7 @@ class HeldLines:
 
     least: int
     tables: Array
-    rows: HeldRows
+    rows: RowLayout
     room: int
 
 
@@ -72,7 +72,7 @@ def _held_lines(scoring: Scoring, cells: DeviceArray, tables: Sequence[Lines]) -
     least = min(low for low, _ in tables)
     most = max(low + len(lines) for low, lines in tables) - least
     length = next((length for length in HELD_LINES if most <= length), 0)
-    rows = held_rows(n_columns, size, cells.strides[0] // size, address(cells))
+    rows = row_layout(n_columns, size, cells.strides[0] // size, address(cells))
     room = 8 * n_columns * n_classes * length + here.threads * (rows.pitch * size + 8 * n_classes) + 16
     if not length or abs(least) > MOST_RANGE or room > here.shared_bytes // 2:
         return None
